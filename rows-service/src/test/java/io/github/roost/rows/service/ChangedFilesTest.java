@@ -48,13 +48,13 @@ class ChangedFilesTest {
 
             Files.delete(file);
             Files.writeString(file, "second");
-            Await.until(() -> known.get().equals("second"));
+            Await.until(() -> "second".equals(known.get()));
 
             // Of the same size, as a link to another folder, which is how secrets of containers are replaced.
             Path next = Files.writeString(folder.resolve("next"), "third_");
             Path link = Files.createSymbolicLink(folder.resolve("link"), next);
             Files.move(link, file, StandardCopyOption.ATOMIC_MOVE);
-            Await.until(() -> known.get().equals("third_"));
+            Await.until(() -> "third_".equals(known.get()));
         }
     }
 
@@ -69,7 +69,7 @@ class ChangedFilesTest {
             for (int i = 0; i < 3; i++) {
                 String now = "changed " + i;
                 Files.writeString(file, now);
-                Await.until(() -> known.get().equals(now));
+                Await.until(() -> now.equals(known.get()));
             }
             assertThat(ofOther).hasValue(1);
         }

@@ -1,5 +1,6 @@
 package io.github.roost.rows.service;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -98,7 +99,7 @@ class DeltaTest {
 
     /** The values of a version's keys at a node, of all keys up to a maximum. */
     private static Map<Long, Long> values(RowsNode node, long version, int maxKey) {
-        Served served = node.view().versions().get(version);
+        Served served = requireNonNull(node.view().versions().get(version));
         Map<Long, Long> values = new TreeMap<>();
         for (int shard : served.here()) {
             long[] keys = LongStream.rangeClosed(0, maxKey)
@@ -180,8 +181,8 @@ class DeltaTest {
             node.load(1, 4, shards(2, 0), source);
             assertThat(source.loads).isEqualTo(3);
             for (long version = 3; version <= 4; version++) {
-                Served served = node.view().versions().get(version);
-                Map<Long, Long> wanted = new TreeMap<>(source.versions.get(version));
+                Served served = requireNonNull(node.view().versions().get(version));
+                Map<Long, Long> wanted = new TreeMap<>(source.versions.getOrDefault(version, Map.of()));
                 wanted.keySet().removeIf(key -> !served.here().contains(NeighborHashMap.shard(key, served.shards())));
                 assertThat(values(node, version, 99)).isEqualTo(wanted);
             }
