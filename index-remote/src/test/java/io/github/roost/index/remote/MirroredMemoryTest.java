@@ -390,7 +390,7 @@ class MirroredMemoryTest {
                         () -> {
                             for (int i = 0; i < 25; i++) {
                                 // Rows of its own, and one that all replace.
-                                assertThat(table.put(ID + 100 * number + i, others[25 * number + i]))
+                                assertThat(table.put(ID + 100L * number + i, others[25 * number + i]))
                                         .isTrue();
                                 table.put(ID - 1, others[100 + 25 * number + i]);
                             }
@@ -405,7 +405,7 @@ class MirroredMemoryTest {
         for (String region : List.of(FIRST, SECOND)) {
             try (RemoteTable alone = RemoteTable.builder().openReadOnly(orchestrator, region, plain, region)) {
                 for (int i = 0; i < 75; i++) {
-                    assertThat(alone.vector(ID + i / 25 * 100 + i % 25)).isEqualTo(others[i]);
+                    assertThat(alone.vector(ID + i / 25 * 100L + i % 25)).isEqualTo(others[i]);
                 }
                 assertThat(alone.size()).isEqualTo(ROWS + 76);
                 float[] found = alone.vector(ID - 1);
