@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * changes over sees nothing go back.
  *
  * <p>If a process dies or is stopped between its two compare-and-sets of a word, the first node's word lags. Every later compare-and-set of the
- * word brings it to what the second has, and then the stopped process's own one fails there, as words do not come back to
- * former values: they have tokens, epochs and fences, see {@code PoolWriter}. Only the words of reserved space may: a late one names free space,
- * as a stopped writer of a single node may do too, and writers allow for that. A writer that takes over sets all words that it relies on, so it finds none that lags.
+ * word brings it to what the second has, and then the stopped process's own one fails there, as words do not come back to former values: they
+ * have tokens, epochs and fences, see {@code PoolWriter}. Only the words of reserved space may: a late one names free space, as a stopped writer
+ * of a single node may do too, and writers allow for that. A writer that takes over sets all words that it relies on, so it finds none that lags.
  *
  * <p>Why two writers never write to different nodes at once: a change needs both nodes, so none is acknowledged once one is lost. A pool that is
  * mirrored has a mark, with which a writer that has only this node refuses to change it. {@link MirroredMemory#alone} takes the mark away. Each

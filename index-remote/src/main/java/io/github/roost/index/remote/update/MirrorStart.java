@@ -17,8 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Begins to mirror two pools: with the leases of both it compares all their bytes, makes their words the same, and marks them as belonging
- * together. If the
- * process dies in between, the next opening begins again, since only two equal marks count. Used by one thread.
+ * together. If the process dies in between, the next opening begins again, since only two equal marks count. Used by one thread.
  */
 public final class MirrorStart {
     private static final int PIECE = 1 << 20;
