@@ -33,7 +33,8 @@ import org.opensearch.index.query.QueryShardContext;
 /**
  * The query {@code {"roost_knn": {"FIELD": {"vector": [...], "k": 10, "effort": 64, "filter": {...}, "min_score": .5}}}}: per
  * shard, the k documents with the nearest vectors among the documents that match the filter. With several {@code vectors}, the k
- * nearest documents to each vector. With {@code min_score} or {@code max_distance} and without k, all documents near enough. Of a field in nested objects, a document's nearest vector counts ({@link NestedField}).
+ * nearest documents to each vector. With {@code min_score} or {@code max_distance} and without k, all documents near enough. Of a
+ * field in nested objects, a document's nearest vector counts ({@link NestedField}).
  */
 final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuilder> {
     static final String NAME = "roost_knn";

@@ -3,9 +3,6 @@ package io.github.roost.rows.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.rows.Column;
-import io.github.roost.rows.RowWriter;
-import io.github.roost.rows.Schema;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -57,7 +54,7 @@ class HealthTest {
                 Iterator<HealthCheckResponse> watched =
                         HealthGrpc.newBlockingStub(channel).watch(request(ITEMS));
                 assertThat(watched.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
-                node.load(1, 1, new Served(1, Set.of(0)), new Rows());
+                node.load(1, 1, new Served(1, Set.of(0)), new OneRow());
                 assertThat(watched.next().getStatus()).isEqualTo(ServingStatus.SERVING);
                 assertThat(status(channel, ITEMS)).isEqualTo(ServingStatus.SERVING);
                 Thread close = Thread.ofPlatform().start(server::close);
@@ -65,7 +62,7 @@ class HealthTest {
                 channel.shutdownNow();
                 close.join();
                 // The closed server no longer follows the table.
-                node.load(1, 2, new Served(1, Set.of(0)), new Rows());
+                node.load(1, 2, new Served(1, Set.of(0)), new OneRow());
             } finally {
                 channel.shutdownNow();
                 server.close();
@@ -82,19 +79,5 @@ class HealthTest {
                 .withDeadlineAfter(20, TimeUnit.SECONDS)
                 .check(request(name))
                 .getStatus();
-    }
-
-    /** One row. */
-    private static final class Rows implements RowSource {
-        @Override
-        public Schema schema(long version) {
-            return Schema.of(Column.ofLong("version"));
-        }
-
-        @Override
-        public void load(long version, Served shards, Sink to) {
-            RowWriter row = to.writer();
-            to.put(1, row.setLong(0, version));
-        }
     }
 }

@@ -4,9 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.rows.Column;
-import io.github.roost.rows.RowWriter;
-import io.github.roost.rows.Schema;
 import io.github.roost.testkit.Await;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -56,18 +53,6 @@ class TlsTest {
     void start() throws Exception {
         own = Pem.of(folder, "own");
         node = RowsNode.open("a", folder.resolve("a"));
-        RowSource rows = new RowSource() {
-            @Override
-            public Schema schema(long version) {
-                return Schema.of(Column.ofLong("version"));
-            }
-
-            @Override
-            public void load(long version, Served shards, Sink to) {
-                RowWriter row = to.writer();
-                to.put(1, row.setLong(0, version));
-            }
-        };
         RowsServer.Options options = new RowsServer.Options(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 own.certificate(),
@@ -78,7 +63,7 @@ class TlsTest {
         server = RowsServer.start(
                 Map.of(ITEMS, node),
                 options,
-                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, rows), ORDERS_TOKEN));
+                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, new OneRow()), ORDERS_TOKEN));
         registry.register("a", server.address());
     }
 

@@ -3,9 +3,6 @@ package io.github.roost.rows.service;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.rows.Column;
-import io.github.roost.rows.RowWriter;
-import io.github.roost.rows.Schema;
 import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -69,7 +66,8 @@ class TokensTest {
                 RowsServer server = RowsServer.start(
                         Map.of(ITEMS, node),
                         options(Tokens.of(OLD)),
-                        new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, new Rows()), orders));
+                        new RowsServer.Orders(
+                                registry, RowsServer.Seat.whole(0), Map.of(ITEMS, new OneRow()), orders));
                 Registry.Registration _ = registry.register("a", server.address())) {
             Files.writeString(ofOrders, ORDERS + "\n" + OLD + "\n" + NEW);
             Await.until(() -> orders.accept(NEW));
@@ -130,21 +128,7 @@ class TokensTest {
 
     private RowsNode loaded() throws IOException {
         RowsNode node = RowsNode.open("a", folder.resolve("a"));
-        node.load(1, 1, new Served(1, Set.of(0)), new Rows());
+        node.load(1, 1, new Served(1, Set.of(0)), new OneRow());
         return node;
-    }
-
-    /** One row. */
-    private static final class Rows implements RowSource {
-        @Override
-        public Schema schema(long version) {
-            return Schema.of(Column.ofLong("version"));
-        }
-
-        @Override
-        public void load(long version, Served shards, Sink to) {
-            RowWriter row = to.writer();
-            to.put(1, row.setLong(0, version));
-        }
     }
 }
