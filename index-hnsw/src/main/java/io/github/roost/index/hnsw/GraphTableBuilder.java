@@ -98,16 +98,16 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets the builder of graphs.
+     * Sets what builds graphs. In C, nodes are inserted one at a time per worker (Malkov and Yashunin, IEEE TPAMI 42(4), 2020, algorithm 1 with
+     * the heuristic of algorithm 4), and one worker always builds the same graph. In Java, jvector builds a graph of the same kind, several times
+     * slower, with the whole table on the Java heap; it is in the artifact {@code roost-index-jvector}, without which a build fails with an
+     * {@link IllegalStateException}.
      *
-     * @param value default {@link BuildMethod#NATIVE}
+     * @param value whether jvector builds; default false, which builds in C wherever the kernels can be loaded
      * @return this builder
      */
-    public B buildMethod(BuildMethod value) {
-        if (value == null) {
-            throw new NullPointerException("the build method must not be null");
-        }
-        options = options.withBuildMethod(value);
+    public B buildInJava(boolean value) {
+        options = options.withBuiltInJava(value);
         return self();
     }
 

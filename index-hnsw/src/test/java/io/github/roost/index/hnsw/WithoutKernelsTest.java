@@ -14,7 +14,7 @@ class WithoutKernelsTest {
     void aBuildNamesTheDependencyThatItNeeds() throws Exception {
         assertThat(new ChildJvm(Build.class).withNativeAccessDenied().run())
                 .last()
-                .isEqualTo("BuildMethod.JVECTOR, and every build without C kernels, needs jvector: add the dependency"
+                .isEqualTo("buildInJava(true), and every build without C kernels, needs jvector: add the dependency"
                         + " io.github.roost:roost-index-jvector");
     }
 

@@ -74,7 +74,7 @@ class MirroredMemoryTest {
     }
 
     private RemoteMemory both() {
-        return new MirroredMemory(nodes.first(), nodes.second(), SECOND);
+        return RemoteMemory.mirrored(nodes.first(), nodes.second(), SECOND);
     }
 
     private static MutableRemoteTable open(RemoteMemory memory, String region) throws IOException {
@@ -146,7 +146,7 @@ class MirroredMemoryTest {
         Pools.buildSmall(orchestrator, PARTITIONS + 1, folder.resolve("other.pool"));
         copy("other.pool", SECOND);
         assertThatThrownBy(this::openBoth).hasMessageContaining("they differ in their heads");
-        assertThatThrownBy(() -> open(new MirroredMemory(plain, plain, FIRST), FIRST))
+        assertThatThrownBy(() -> open(RemoteMemory.mirrored(plain, plain, FIRST), FIRST))
                 .hasMessageContaining("cannot be its own replica");
         for (String region : List.of(FIRST, SECOND)) {
             try (MutableRemoteTable table = open(plain, region)) {
@@ -199,7 +199,8 @@ class MirroredMemoryTest {
         for (int lost : new int[] {0, 1}) {
             fresh();
             TwoNodes losing = new TwoNodes(plain, plain);
-            try (MutableRemoteTable table = open(new MirroredMemory(losing.first(), losing.second(), SECOND), FIRST);
+            try (MutableRemoteTable table =
+                            open(RemoteMemory.mirrored(losing.first(), losing.second(), SECOND), FIRST);
                     MutableRemoteTable other = openBoth()) {
                 assertThat(table.put(ID, others[0])).isTrue();
                 losing.lose(lost);
@@ -213,7 +214,7 @@ class MirroredMemoryTest {
                 assertThat(other.put(ID + 2, others[2])).isTrue();
                 assertThat(nearest(table, others[2])).isEqualTo(ID + 2);
                 String left = lost == 0 ? SECOND : FIRST;
-                try (MutableRemoteTable alone = open(MirroredMemory.alone(plain), left)) {
+                try (MutableRemoteTable alone = open(RemoteMemory.alone(plain), left)) {
                     assertThat(alone.put(ID + 3, others[3])).isTrue();
                     for (int i = 0; i < 2; i++) {
                         assertThatThrownBy(() -> other.put(ID + 4, others[4]))
@@ -468,7 +469,7 @@ class MirroredMemoryTest {
     @Test
     void nodesThatMayOnlyBeReadAreSearchedOnceTheyAreMirrored() throws IOException {
         RemoteMemory readOnly = new ReadOnlyMemory(plain);
-        RemoteMemory memory = new MirroredMemory(readOnly, readOnly, SECOND);
+        RemoteMemory memory = RemoteMemory.mirrored(readOnly, readOnly, SECOND);
         assertThatThrownBy(() -> RemoteTable.builder().openReadOnly(orchestrator, "reader", memory, FIRST))
                 .hasMessageContaining("is read-only, and not mirrored yet");
         openBoth().close();

@@ -1,6 +1,5 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.BuildMethod;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.GraphInsertion;
@@ -73,9 +72,9 @@ public final class GraphBuild {
                 nodes = nodes.ordered(norms.largestFirst());
             }
             NormedRows vectors = NormedRows.of(rows, norms);
-            image = options.buildMethod() == BuildMethod.NATIVE && GraphInsertion.isAvailable()
-                    ? insert(rows, nodes, vectors, normsVary)
-                    : inJava(rows, nodes, vectors, normsVary);
+            image = options.builtInJava() || !GraphInsertion.isAvailable()
+                    ? inJava(rows, nodes, vectors, normsVary)
+                    : insert(rows, nodes, vectors, normsVary);
         }
         if (normsVary) {
             work.phase(LINKED, InnerProductLinks.steps(image));

@@ -1,6 +1,5 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.BuildMethod;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -13,17 +12,17 @@ import io.github.roost.vector.Vectors;
  * @param elementType the type of the components that graph searches read
  * @param m max neighbors of a node in an upper layer, and half the max in layer 0; from 2 to 256
  * @param efConstruction width of the searches that find a new node's neighbors, from 1 to 10,000
- * @param buildMethod the builder
+ * @param builtInJava whether jvector builds, in Java, even where the C kernels can be loaded
  */
-public record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
+public record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, boolean builtInJava) {
     public static final int MAX_M = 256;
     public static final int MAX_EF_CONSTRUCTION = 10_000;
 
     public static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
-    /** Options with {@link BuildMethod#NATIVE}. */
+    /** Options of graphs that are built in C where that can be. */
     public GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
-        this(metric, elementType, m, efConstruction, BuildMethod.NATIVE);
+        this(metric, elementType, m, efConstruction, false);
     }
 
     public GraphOptions {
@@ -47,22 +46,22 @@ public record GraphOptions(Metric metric, ElementType elementType, int m, int ef
     }
 
     public GraphOptions withMetric(Metric value) {
-        return new GraphOptions(value, elementType, m, efConstruction, buildMethod);
+        return new GraphOptions(value, elementType, m, efConstruction, builtInJava);
     }
 
     public GraphOptions withElementType(ElementType value) {
-        return new GraphOptions(metric, value, m, efConstruction, buildMethod);
+        return new GraphOptions(metric, value, m, efConstruction, builtInJava);
     }
 
     public GraphOptions withM(int value) {
-        return new GraphOptions(metric, elementType, value, efConstruction, buildMethod);
+        return new GraphOptions(metric, elementType, value, efConstruction, builtInJava);
     }
 
     public GraphOptions withEfConstruction(int value) {
-        return new GraphOptions(metric, elementType, m, value, buildMethod);
+        return new GraphOptions(metric, elementType, m, value, builtInJava);
     }
 
-    public GraphOptions withBuildMethod(BuildMethod value) {
+    public GraphOptions withBuiltInJava(boolean value) {
         return new GraphOptions(metric, elementType, m, efConstruction, value);
     }
 }

@@ -15,7 +15,7 @@ public interface JavaGraphBuilder {
         return ServiceLoader.load(JavaGraphBuilder.class, JavaGraphBuilder.class.getClassLoader())
                 .findFirst()
                 .orElseThrow(() -> new IllegalStateException(
-                        "BuildMethod.JVECTOR, and every build without C kernels, needs jvector: add the dependency"
+                        "buildInJava(true), and every build without C kernels, needs jvector: add the dependency"
                                 + " io.github.roost:roost-index-jvector"));
     }
 

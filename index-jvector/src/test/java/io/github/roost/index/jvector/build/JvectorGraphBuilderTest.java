@@ -6,7 +6,6 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.hnsw.BuildMethod;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.vector.Metric;
 import java.nio.file.Path;
@@ -19,7 +18,7 @@ class JvectorGraphBuilderTest {
     private static final int DIMENSION = 20;
 
     private static HnswTable.Builder builder() {
-        return HnswTable.builder().buildMethod(BuildMethod.JVECTOR);
+        return HnswTable.builder().buildInJava(true);
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MirroredMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.Pools;
 import io.github.roost.index.remote.RemoteMemory;
@@ -44,7 +43,7 @@ class UcxMirrorTest {
                                 .open(
                                         orchestrator,
                                         "both",
-                                        new MirroredMemory(memory, memory, two.address()),
+                                        RemoteMemory.mirrored(memory, memory, two.address()),
                                         one.address())) {
                     for (int i = 0; i < others.length; i++) {
                         assertThat(table.put(9_000 + i, others[i])).isTrue();
@@ -59,7 +58,7 @@ class UcxMirrorTest {
                             .open(
                                     orchestrator,
                                     "alone",
-                                    MirroredMemory.alone(memory),
+                                    RemoteMemory.alone(memory),
                                     (losesFirst ? two : one).address())) {
                         assertThat(alone.put(9_200, others[0])).isTrue();
                         for (int i = 1; i < others.length; i++) {

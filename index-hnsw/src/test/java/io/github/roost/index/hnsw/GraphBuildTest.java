@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-class BuildMethodTest {
+class GraphBuildTest {
     private static final int ROWS = 3_000;
     private static final int DIMENSION = 20;
 
@@ -173,21 +173,13 @@ class BuildMethodTest {
     /** All tests of this module run without jvector. */
     @Test
     void aBuildInJavaNamesTheDependencyThatItNeeds() throws Exception {
-        String message = "BuildMethod.JVECTOR, and every build without C kernels, needs jvector: add the dependency"
+        String message = "buildInJava(true), and every build without C kernels, needs jvector: add the dependency"
                 + " io.github.roost:roost-index-jvector";
         try (Orchestrator orchestrator = Fixtures.roundRobin()) {
-            HnswTable.Builder builder = HnswTable.builder().buildMethod(BuildMethod.JVECTOR);
+            HnswTable.Builder builder = HnswTable.builder().buildInJava(true);
             assertThatThrownBy(() -> builder.build(orchestrator, rows()))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage(message);
         }
-    }
-
-    @Test
-    @SuppressWarnings("NullAway") // what is under test
-    void noMethodIsRefused() {
-        assertThatThrownBy(() -> HnswTable.builder().buildMethod(null))
-                .isInstanceOf(NullPointerException.class)
-                .hasMessage("the build method must not be null");
     }
 }
