@@ -679,8 +679,10 @@ class OneNodeTest {
     void anIndexMayHaveAnEffortOfItsOwn() {
         client.put("/narrow", "{" + ROOST + ",\"index.roost.effort\":1}," + FIELDS + "}")
                 .ok();
-        // Fewer documents have no graph.
-        client.bulk("narrow", corpus.bulk(0, 2_400));
+        // Fewer documents have no graph, and a segment that was not merged has none either.
+        client.bulk("narrow", corpus.bulk(0, 1_200));
+        client.post("/narrow/_refresh", "").ok();
+        client.bulk("narrow", corpus.bulk(1_200, 2_400));
         client.mergeToOne("narrow");
         assertThat(exactHits("narrow")).isLessThan(500);
         client.put("/narrow/_settings", "{\"index.roost.effort\":5000}").ok();
