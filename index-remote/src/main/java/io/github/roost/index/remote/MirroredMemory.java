@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 
-/** Pools that two nodes have, as {@link RemoteMemory#mirrored} promises. */
+/** Pools that two nodes have, as {@link RemoteTable#mirrored} promises. */
 final class MirroredMemory implements RemoteMemory {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
@@ -89,14 +89,17 @@ final class MirroredMemory implements RemoteMemory {
         second.close();
     }
 
-    /** One node of mirrored pools, as {@link RemoteMemory#alone} promises. */
+    /** One node of mirrored pools, as {@link RemoteTable#alone} promises. */
     record Alone(RemoteMemory memory) implements RemoteMemory {
         @Override
         public RemoteMemory.Region open(String region) throws IOException {
             RemoteMemory.Region opened = memory.open(region);
             boolean isAlone = false;
             try {
-                if (MirrorNode.head(opened).get(LONG, PoolHead.MIRROR_AT) != 0) {
+                MemorySegment head = MirrorNode.head(opened);
+                if (head.get(LONG, PoolHead.MIRROR_AT) != 0) {
+                    // Nothing else is written to.
+                    PoolHead.read(opened.name(), opened.bytes(), head);
                     clearMark(opened);
                 }
                 isAlone = true;

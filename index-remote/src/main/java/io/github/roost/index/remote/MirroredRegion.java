@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * of a single node may do too, and writers allow for that. A writer that takes over sets all words that it relies on, so it finds none that lags.
  *
  * <p>Why two writers never write to different nodes at once: a change needs both nodes, so none is acknowledged once one is lost. A pool that is
- * mirrored has a mark, with which a writer that has only this node refuses to change it. {@link RemoteMemory#alone} takes the mark away. Each
+ * mirrored has a mark, with which a writer that has only this node refuses to change it. {@link RemoteTable#alone} takes the mark away. Each
  * compare-and-set of the lease looks at the marks of both nodes when both have the new word; so either it finds that a mark is gone, or the
  * writer without the mark finds the lease taken, and waits. The last step of each change is such a compare-and-set.
  */
@@ -187,7 +187,7 @@ final class MirroredRegion implements RemoteMemory.Region {
                 : new RemoteMemoryException(
                         name(),
                         "takes no changes, as one of its two nodes is lost: open it again with both, or with the one"
-                                + " that is left by RemoteMemory.alone",
+                                + " that is left by RemoteTable.alone",
                         lost);
     }
 

@@ -96,6 +96,39 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
         return new Builder();
     }
 
+    /**
+     * A provider of pools that two memory nodes have, each in full: what both have acknowledged survives the loss of either.
+     *
+     * <p>The first time that two pools are opened together, one must be a copy of the other, such as {@link #save} makes, and nobody
+     * may change either. Both are read and compared then, and are marked as belonging together. From then on a table that has opened only one of
+     * them can search it, but not change it. The opening fails with a {@link RemoteMemoryException} if they are not the same pool.
+     *
+     * <p>A change writes to both nodes, and is acknowledged when both have it. Searches read the first node. A node is lost once a transfer fails,
+     * or its heartbeat stands still for its term. Then searches go on with the other one, and changes fail with a {@link RemoteMemoryException}:
+     * if the two could be changed apart, changes would be lost. To go on, open the table again with both nodes, or, if one does not come back,
+     * with {@link #alone} the other.
+     *
+     * @param first provider of the pools that searches read; regions have their names at it
+     * @param second provider of the replica; may be the same
+     * @param secondRegion name of the replica at its provider
+     * @return the provider, which closes both
+     */
+    public static RemoteMemory mirrored(RemoteMemory first, RemoteMemory second, String secondRegion) {
+        return new MirroredMemory(first, second, secondRegion);
+    }
+
+    /**
+     * A provider that opens a {@linkplain #mirrored mirrored} pool without its other node, for changes too. Tables that have both nodes open refuse
+     * changes from then on. The other node's pool is out of date as soon as this one changes: end that node before, and copy the pool to have two
+     * again.
+     *
+     * @param memory provider of the node that is left
+     * @return a provider of the same regions; pools that are not mirrored are opened as they are
+     */
+    public static RemoteMemory alone(RemoteMemory memory) {
+        return new MirroredMemory.Alone(Objects.requireNonNull(memory, "memory must not be null"));
+    }
+
     @Override
     protected int defaultEffort(int k) {
         return visitedByDefault(k);

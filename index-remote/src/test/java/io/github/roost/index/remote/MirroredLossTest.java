@@ -66,7 +66,7 @@ class MirroredLossTest {
                 folder.resolve("first"));
         Files.copy(folder.resolve("first"), folder.resolve("second"));
         RemoteMemory memory = RemoteMemory.mapped(folder);
-        RemoteMemory.mirrored(memory, memory, "second").open("first").close();
+        RemoteTable.mirrored(memory, memory, "second").open("first").close();
     }
 
     @AfterAll
@@ -153,7 +153,7 @@ class MirroredLossTest {
         void lose() throws IOException {
             copy();
             int lost = random.nextInt(3) - 1;
-            try (MutableRemoteTable table = open(RemoteMemory.mirrored(nodes.first(), nodes.second(), second), first)) {
+            try (MutableRemoteTable table = open(RemoteTable.mirrored(nodes.first(), nodes.second(), second), first)) {
                 nodes.lose(new TwoNodes.Loss(
                         random.nextInt(1, 100), lost, lost < 0 || random.nextBoolean(), random.nextBoolean()));
                 boolean goesOn = true;
@@ -176,7 +176,7 @@ class MirroredLossTest {
             copy();
             CountDownLatch stopped = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
-            try (MutableRemoteTable table = open(RemoteMemory.mirrored(nodes.first(), nodes.second(), second), first)) {
+            try (MutableRemoteTable table = open(RemoteTable.mirrored(nodes.first(), nodes.second(), second), first)) {
                 for (int i = 0; i < random.nextInt(4); i++) {
                     assertThat(step(table)).isTrue();
                 }
@@ -235,7 +235,7 @@ class MirroredLossTest {
          * knew.
          */
         private boolean takeOver() throws IOException {
-            try (MutableRemoteTable next = open(RemoteMemory.mirrored(plain, plain, second), first)) {
+            try (MutableRemoteTable next = open(RemoteTable.mirrored(plain, plain, second), first)) {
                 next.put(IDS, others[0]);
                 boolean made = isSame(next, maybe);
                 assertThat(made || isSame(next, model)).isTrue();
@@ -250,7 +250,7 @@ class MirroredLossTest {
         }
 
         private void compareAlone(String left) throws IOException {
-            try (MutableRemoteTable alone = open(RemoteMemory.alone(plain), left)) {
+            try (MutableRemoteTable alone = open(RemoteTable.alone(plain), left)) {
                 // The first writer repairs what a lost one has left.
                 alone.put(IDS, others[0]);
                 assertThat(isSame(alone, maybe) || isSame(alone, model))

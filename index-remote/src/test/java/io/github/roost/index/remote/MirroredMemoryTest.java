@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.remote.format.LogTails;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.vector.Metric;
@@ -19,11 +20,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,7 +77,7 @@ class MirroredMemoryTest {
     }
 
     private RemoteMemory both() {
-        return RemoteMemory.mirrored(nodes.first(), nodes.second(), SECOND);
+        return RemoteTable.mirrored(nodes.first(), nodes.second(), SECOND);
     }
 
     private static MutableRemoteTable open(RemoteMemory memory, String region) throws IOException {
@@ -146,7 +149,7 @@ class MirroredMemoryTest {
         Pools.buildSmall(orchestrator, PARTITIONS + 1, folder.resolve("other.pool"));
         copy("other.pool", SECOND);
         assertThatThrownBy(this::openBoth).hasMessageContaining("they differ in their heads");
-        assertThatThrownBy(() -> open(RemoteMemory.mirrored(plain, plain, FIRST), FIRST))
+        assertThatThrownBy(() -> open(RemoteTable.mirrored(plain, plain, FIRST), FIRST))
                 .hasMessageContaining("cannot be its own replica");
         for (String region : List.of(FIRST, SECOND)) {
             try (MutableRemoteTable table = open(plain, region)) {
@@ -199,8 +202,7 @@ class MirroredMemoryTest {
         for (int lost : new int[] {0, 1}) {
             fresh();
             TwoNodes losing = new TwoNodes(plain, plain);
-            try (MutableRemoteTable table =
-                            open(RemoteMemory.mirrored(losing.first(), losing.second(), SECOND), FIRST);
+            try (MutableRemoteTable table = open(RemoteTable.mirrored(losing.first(), losing.second(), SECOND), FIRST);
                     MutableRemoteTable other = openBoth()) {
                 assertThat(table.put(ID, others[0])).isTrue();
                 losing.lose(lost);
@@ -214,7 +216,7 @@ class MirroredMemoryTest {
                 assertThat(other.put(ID + 2, others[2])).isTrue();
                 assertThat(nearest(table, others[2])).isEqualTo(ID + 2);
                 String left = lost == 0 ? SECOND : FIRST;
-                try (MutableRemoteTable alone = open(RemoteMemory.alone(plain), left)) {
+                try (MutableRemoteTable alone = open(RemoteTable.alone(plain), left)) {
                     assertThat(alone.put(ID + 3, others[3])).isTrue();
                     for (int i = 0; i < 2; i++) {
                         assertThatThrownBy(() -> other.put(ID + 4, others[4]))
@@ -324,6 +326,110 @@ class MirroredMemoryTest {
             second.compareAndSet(at, 4, 6).join();
             assertThat(both.compareAndSet(at, 5, 7).join()).isEqualTo(6);
             assertThat(List.of(word(first, at), word(second, at))).containsExactly(6L, 6L);
+        }
+    }
+
+    @Test
+    void aWordThatALostWriterLeftBehindIsBroughtAlongWithoutItsLease() throws Exception {
+        openBoth().close();
+        for (int pair = 0; pair < 2; pair++) {
+            long tails = PoolHead.tailsAt(pair, 0);
+            try (RemoteMemory.Region first = plain.open(FIRST);
+                    RemoteMemory.Region second = plain.open(SECOND)) {
+                long lease = word(first, PoolHead.LEASE_AT) | 1;
+                for (RemoteMemory.Region node : List.of(second, first)) {
+                    long free = word(node, PoolHead.LEASE_AT);
+                    node.compareAndSet(PoolHead.LEASE_AT, free, lease).join();
+                }
+                long before = word(second, tails);
+                long after = LogTails.of(before).fenced().word();
+                second.compareAndSet(tails, before, after).join();
+                // Several at once: none waits for another's lease.
+                List<CompletableFuture<Void>> opening = new ArrayList<>();
+                for (int i = 0; i < 6; i++) {
+                    opening.add(CompletableFuture.runAsync(
+                            () -> {
+                                try (RemoteMemory.Region both = both().open(FIRST)) {
+                                    assertThat(both.isWritable()).isTrue();
+                                } catch (IOException failed) {
+                                    throw new UncheckedIOException(failed);
+                                }
+                            },
+                            Thread::startVirtualThread));
+                }
+                opening.forEach(CompletableFuture::join);
+                assertThat(word(first, tails)).isEqualTo(after);
+                assertThat(word(first, PoolHead.LEASE_AT)).isEqualTo(lease);
+            }
+        }
+        try (MutableRemoteTable table = openBoth()) {
+            assertThat(table.put(ID, others[0])).isTrue();
+        }
+    }
+
+    @Test
+    void anOlderFileIsRefusedBeforeAnythingIsChanged() throws IOException {
+        openBoth().close();
+        copy(SECOND, "backup.pool");
+        try (MutableRemoteTable table = openBoth()) {
+            table.put(0, near(rows[0]));
+        }
+        copy("backup.pool", SECOND);
+        List<byte[]> before = bytesOfBoth();
+        assertThatThrownBy(() -> both().open(FIRST)).hasMessageContaining("is not the same pool as");
+        List<byte[]> after = bytesOfBoth();
+        for (int node = 0; node < 2; node++) {
+            assertThat(after.get(node)).isEqualTo(before.get(node));
+        }
+    }
+
+    private static List<byte[]> bytesOfBoth() throws IOException {
+        return List.of(Files.readAllBytes(folder.resolve(FIRST)), Files.readAllBytes(folder.resolve(SECOND)));
+    }
+
+    @Test
+    void whatIsNoPoolIsNotWrittenTo() throws IOException {
+        byte[] bytes = new byte[2 * PoolHead.BYTES];
+        new Random(3).nextBytes(bytes);
+        Path file = Files.write(folder.resolve("base.fvecs"), bytes);
+        assertThatThrownBy(() -> RemoteTable.alone(plain).open("base.fvecs")).isInstanceOf(RemoteMemoryException.class);
+        assertThat(Files.readAllBytes(file)).isEqualTo(bytes);
+    }
+
+    @Test
+    void aCopyOfOneNodeFailsIfTheTableIsRebuiltMeanwhile() throws Exception {
+        try (MutableRemoteTable table = openBoth()) {
+            AtomicBoolean isCopying = new AtomicBoolean();
+            RemoteMemory rebuilding = new DelegatingMemory(plain) {
+                @Override
+                RemoteMemory.Region changed(RemoteMemory.Region region) {
+                    return new Delegating(region) {
+                        @Override
+                        public CompletableFuture<Void> get(List<Transfer> transfers) {
+                            boolean isOfPartitions = transfers.getFirst().offset() >= PoolHead.pairsEnd(PARTITIONS);
+                            if (isOfPartitions && isCopying.compareAndSet(true, false)) {
+                                for (int i = 0; i < PARTITIONS; i++) {
+                                    table.rebuild(i);
+                                }
+                            }
+                            return super.get(transfers);
+                        }
+                    };
+                }
+            };
+            try (RemoteTable alone = RemoteTable.builder().openReadOnly(orchestrator, "alone", rebuilding, SECOND)) {
+                Path copy = folder.resolve("copy.pool");
+                isCopying.set(true);
+                assertThatThrownBy(() -> alone.save(copy))
+                        .isInstanceOf(RemoteMemoryException.class)
+                        .hasMessageContaining("was rebuilt while it was copied");
+                assertThat(copy).doesNotExist();
+                alone.save(copy);
+                try (RemoteTable copied =
+                        RemoteTable.builder().openReadOnly(orchestrator, "copied", plain, "copy.pool")) {
+                    copied.verify();
+                }
+            }
         }
     }
 
@@ -469,7 +575,7 @@ class MirroredMemoryTest {
     @Test
     void nodesThatMayOnlyBeReadAreSearchedOnceTheyAreMirrored() throws IOException {
         RemoteMemory readOnly = new ReadOnlyMemory(plain);
-        RemoteMemory memory = RemoteMemory.mirrored(readOnly, readOnly, SECOND);
+        RemoteMemory memory = RemoteTable.mirrored(readOnly, readOnly, SECOND);
         assertThatThrownBy(() -> RemoteTable.builder().openReadOnly(orchestrator, "reader", memory, FIRST))
                 .hasMessageContaining("is read-only, and not mirrored yet");
         openBoth().close();

@@ -49,6 +49,8 @@ public final class PoolCopy {
         int enrolments = hold.enrolments();
         try {
             MemorySegment words = writer != null ? writer.wordsAtRest() : wordsAtRest();
+            // Only then is the mark seen. Whoever changes both nodes looks for holds at the other one.
+            boolean isOneOfTwo = words.get(LONG, PoolHead.MIRROR_AT) != 0;
             forCopy(words);
             WholeFile.writeAll(channel, words.asByteBuffer());
             MemorySegment piece = Arena.ofAuto().allocate(PIECE, 64);
@@ -60,7 +62,7 @@ public final class PoolCopy {
             }
             if (pool.root().epoch()
                             != EpochRoot.of(words.get(LONG, PoolHead.ROOT_AT)).epoch()
-                    && !hold.hasLastedSince(enrolments)) {
+                    && (isOneOfTwo || !hold.hasLastedSince(enrolments))) {
                 // Nobody knew that the epoch was in use: its space may have been reused.
                 throw new RemoteMemoryException(pool.region().name(), "was rebuilt while it was copied");
             }

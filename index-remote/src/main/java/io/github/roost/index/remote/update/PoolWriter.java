@@ -173,7 +173,7 @@ public final class PoolWriter implements AutoCloseable {
             throw new RemoteMemoryException(
                     pool.region().name(),
                     "is mirrored: it is changed together with its other node, or, if that is lost, by"
-                            + " RemoteMemory.alone");
+                            + " RemoteTable.alone");
         }
     }
 

@@ -118,7 +118,7 @@ final class WriterLease {
         return mine >>> 1;
     }
 
-    private static boolean isHeld(long word) {
+    static boolean isHeld(long word) {
         return (word & HELD) != 0;
     }
 

@@ -43,7 +43,7 @@ class UcxMirrorTest {
                                 .open(
                                         orchestrator,
                                         "both",
-                                        RemoteMemory.mirrored(memory, memory, two.address()),
+                                        RemoteTable.mirrored(memory, memory, two.address()),
                                         one.address())) {
                     for (int i = 0; i < others.length; i++) {
                         assertThat(table.put(9_000 + i, others[i])).isTrue();
@@ -58,7 +58,7 @@ class UcxMirrorTest {
                             .open(
                                     orchestrator,
                                     "alone",
-                                    RemoteMemory.alone(memory),
+                                    RemoteTable.alone(memory),
                                     (losesFirst ? two : one).address())) {
                         assertThat(alone.put(9_200, others[0])).isTrue();
                         for (int i = 1; i < others.length; i++) {
