@@ -77,7 +77,7 @@ final class MetadataValues {
 
     /**
      * {@return what stands for a value in comparisons: a String, Boolean, UUID or BigDecimal, each comparable with its own kind} Two numbers are
-     * equal if their decimal texts are, so the float 0.1 equals the double 0.1.
+     * equal if they are whole and equal, or if their decimal texts are, so the float 0.1 equals the double 0.1.
      */
     static Comparable<?> comparable(Object value) {
         return switch (value) {
@@ -86,8 +86,15 @@ final class MetadataValues {
             case UUID uuid -> uuid;
             case Float number when Float.isInfinite(number) -> number > 0 ? INFINITY : INFINITY.negate();
             case Double number when Double.isInfinite(number) -> number > 0 ? INFINITY : INFINITY.negate();
+            // The text of a large number has only as many digits as tell it from others of its type.
+            case Float number when isWhole(number) -> decimal(new BigDecimal(number));
+            case Double number when isWhole(number) -> decimal(new BigDecimal(number));
             default -> decimal(new BigDecimal(value.toString()));
         };
+    }
+
+    private static boolean isWhole(double number) {
+        return number == Math.rint(number);
     }
 
     /** 1 and 1.0 become equal, also as keys of a hash map. */

@@ -56,12 +56,20 @@ final class StoredCollection {
         if (kept != null) {
             int documents = store.file().documents(kept.number());
             LiveTable table = parts.files.open(kept, documents);
-            table.memoryLimit(store.memoryLimit());
-            hasSmallTable = kept.snapshot() == 0 && documents <= VectorTableFiles.FEW;
-            parts.table = table;
-            parts.state = kept;
-            parts.fillIndex(documents <= VectorTableFiles.FEW ? Runnable::run : StoredCollection::startThread);
-            saving.opened();
+            try {
+                table.memoryLimit(store.memoryLimit());
+                hasSmallTable = kept.snapshot() == 0 && documents <= VectorTableFiles.FEW;
+                parts.table = table;
+                parts.state = kept;
+                parts.fillIndex(documents <= VectorTableFiles.FEW ? Runnable::run : StoredCollection::startThread);
+                saving.opened();
+                isLoaded = true;
+            } finally {
+                if (!isLoaded) {
+                    parts.table = null;
+                    table.close();
+                }
+            }
         }
         isLoaded = true;
     }
@@ -197,9 +205,14 @@ final class StoredCollection {
     }
 
     private void take(int row, StoredDocument document) {
-        store.file().remove(parts.state.number(), row, document.id());
-        parts.index().remove(row, document.metadata());
-        parts.table().remove(row);
+        try {
+            store.file().remove(parts.state.number(), row, document.id());
+            parts.index().remove(row, document.metadata());
+            parts.table().remove(row);
+        } catch (Throwable failed) {
+            store.fail(failed);
+            throw failed;
+        }
     }
 
     private void noteChange(int row) {

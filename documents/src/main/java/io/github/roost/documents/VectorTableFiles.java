@@ -47,10 +47,17 @@ final class VectorTableFiles {
             Path saved = path(state.number(), state.snapshot());
             try {
                 LiveTable table = Uninterrupted.call(() -> LiveTable.open(store.orchestrator(), tableName(), saved));
-                if (bringUpToDate(table, state) && table.size() == documents) {
+                boolean isUpToDate = false;
+                try {
+                    isUpToDate = bringUpToDate(table, state) && table.size() == documents;
+                } finally {
+                    if (!isUpToDate) {
+                        table.close();
+                    }
+                }
+                if (isUpToDate) {
                     return table;
                 }
-                table.close();
                 LOG.warn("{} does not fit the documents of '{}': its vectors are indexed again", saved, name);
             } catch (IOException damaged) {
                 LOG.warn("{} is missing or damaged: the vectors of '{}' are indexed again", saved, name, damaged);

@@ -144,6 +144,22 @@ class FilterTest {
     }
 
     @Test
+    void wholeNumbersAreEqualWhateverTheirType() {
+        MetadataIndex index = new MetadataIndex();
+        index.add(1, Map.of("a", 0x1p60, "b", 0x1p31f));
+        index.add(2, Map.of("a", 1L << 60, "b", 1L << 31));
+        index.add(3, Map.of("a", (1L << 60) - 1, "b", .1f));
+        for (Object number : List.of(0x1p60, 1L << 60, BigInteger.ONE.shiftLeft(60))) {
+            assertThat(index.rows(new Compare("a", Comparison.EQUAL, number)).toArray())
+                    .containsExactly(1, 2);
+            assertThat(index.rows(new Compare("a", Comparison.LESS, number)).toArray())
+                    .containsExactly(3);
+        }
+        assertThat(index.rows(new In("b", List.of(0x1p31))).toArray()).containsExactly(1, 2);
+        assertThat(index.rows(new Compare("b", Comparison.EQUAL, .1)).toArray()).containsExactly(3);
+    }
+
+    @Test
     void conditionsCompareWithNumbersThatMetadataCannotHave() {
         MetadataIndex index = new MetadataIndex();
         index.add(1, Map.of("a", 20));

@@ -361,12 +361,18 @@ public final class DocumentFile implements AutoCloseable {
 
     private <V> void forEach(MVMap<Long, V> map, long from, long end, BiConsumer<Long, V> each) {
         read(() -> {
-            Cursor<Long, V> cursor = map.cursor(from, end - 1, false);
-            while (cursor.hasNext()) {
-                Long key = cursor.next();
-                each.accept(key, cursor.getValue());
+            // Else commits of other collections free the space of pages that the cursor has yet to read.
+            MVStore.TxCounter usage = store.registerVersionUsage();
+            try {
+                Cursor<Long, V> cursor = map.cursor(from, end - 1, false);
+                while (cursor.hasNext()) {
+                    Long key = cursor.next();
+                    each.accept(key, cursor.getValue());
+                }
+                return true;
+            } finally {
+                store.deregisterVersionUsage(usage);
             }
-            return true;
         });
     }
 
