@@ -100,8 +100,9 @@ final class Expressions {
     }
 
     /** {@return a value as it is kept and compared} */
-    static Object value(Object value) {
+    static @Nullable Object value(@Nullable Object value) {
         return switch (value) {
+            case null -> null;
             case Date date -> DATES.format(date.toInstant());
             case List<?> list -> list.stream().map(Expressions::value).toList();
             default -> value;

@@ -180,6 +180,23 @@ class RoostVectorStoreTest extends BaseVectorStoreTests {
     }
 
     @Test
+    void equalToNullIsWhatHasNoSuchKey() {
+        store().add(List.of(new Document("1", "one", Map.of("year", 2020)), new Document("2", "two", Map.of())));
+        Filter.Expression none =
+                new Filter.Expression(Filter.ExpressionType.EQ, new Filter.Key("year"), new Filter.Value(null));
+        assertThat(store().similaritySearch(
+                                SearchRequest.from(ALL).filterExpression(none).build()))
+                .extracting(Document::getId)
+                .containsExactly("2");
+        Filter.Expression above =
+                new Filter.Expression(Filter.ExpressionType.GT, new Filter.Key("year"), new Filter.Value(null));
+        assertThatThrownBy(() -> store().similaritySearch(
+                                SearchRequest.from(ALL).filterExpression(above).build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("where a value is expected");
+    }
+
+    @Test
     void aConditionMayBeADecimal() {
         store().add(COUNTRIES);
         Filter.Expression equal = new Filter.Expression(
