@@ -31,8 +31,8 @@ final class DescribedTable implements ServedTable {
     private final LiveTable rows;
     /** The words of the rows at the start. */
     private final ItemRows words;
-    /** Ids of rows put since the start, whose words have changed. */
-    private final Set<Long> changed = ConcurrentHashMap.newKeySet();
+    /** Ids of the rows that still have their words of the start. */
+    private final Set<Long> unchanged = ConcurrentHashMap.newKeySet();
 
     /** No row with a key is put at a smaller id. */
     private long nextId;
@@ -54,6 +54,7 @@ final class DescribedTable implements ServedTable {
         this.nextId = Math.max(
                 rows.size(),
                 1 + items.keySet().stream().mapToLong(Long::longValue).max().orElse(-1));
+        unchanged.addAll(items.keySet());
         byId.putAll(items);
         items.forEach(this::learn);
     }
@@ -88,7 +89,7 @@ final class DescribedTable implements ServedTable {
     /** The current words of a row that was found, given its words at the start. */
     private Optional<Item> item(Attributes.Enriched found, int neighbor) {
         long id = found.result().ids()[neighbor];
-        return found.rows().isPresent(neighbor) && !changed.contains(id)
+        return found.rows().isPresent(neighbor) && unchanged.contains(id)
                 ? Optional.of(ItemRows.item(found.rows(), neighbor))
                 : item(id);
     }
@@ -99,8 +100,8 @@ final class DescribedTable implements ServedTable {
     }
 
     @Override
-    public Optional<Long> idOf(String text) {
-        return Optional.ofNullable(byKey.get(text)).or(() -> ServedTable.number(text));
+    public Optional<Long> idOfKey(String key) {
+        return Optional.ofNullable(byKey.get(key));
     }
 
     /** {@inheritDoc} If several rows have the name, the one with the largest id. */
@@ -118,7 +119,7 @@ final class DescribedTable implements ServedTable {
      * Puts rows into the table, replacing rows with the same ids, whose keys remain, or with the same keys.
      *
      * @return number of new rows
-     * @throws Problem if two are the same row; then none is put
+     * @throws Problem if two are the same row; then none is put. After another failure those before the one that failed are
      */
     synchronized int put(List<NewVector> vectors) {
         long[] ids = idsOf(vectors);
@@ -127,17 +128,43 @@ final class DescribedTable implements ServedTable {
             NewVector next = vectors.get(i);
             Item item = next.item();
             long id = ids[i];
-            changed.add(id);
+            unchanged.remove(id);
             Item old = byId.get(id);
             if (item.key().isEmpty() && old != null) {
                 item = item.withKey(old.key());
             }
-            byId.put(id, item);
-            learn(id, item);
-            added += rows.put(id, next.vector()) ? 1 : 0;
-            forget(id, old);
+            added += put(id, next.vector(), item, old) ? 1 : 0;
         }
         return added;
+    }
+
+    /** Returns whether the row is new. If it cannot be put, it keeps its words. */
+    private boolean put(long id, float[] vector, Item item, @Nullable Item old) {
+        byId.put(id, item);
+        learn(id, item);
+        boolean isPut = false;
+        try {
+            boolean isNew = rows.put(id, vector);
+            isPut = true;
+            return isNew;
+        } finally {
+            if (isPut) {
+                forgetName(id, old, item);
+            } else {
+                forgetName(id, item, old);
+                keepWords(id, item, old);
+            }
+        }
+    }
+
+    private void keepWords(long id, Item unfit, @Nullable Item old) {
+        if (old != null) {
+            byId.put(id, old);
+            learn(id, old);
+        } else {
+            byId.remove(id);
+            byKey.remove(unfit.key(), id);
+        }
     }
 
     /** The ids of rows that are put; a new key gets one that no other row has. */
@@ -169,9 +196,9 @@ final class DescribedTable implements ServedTable {
     /** Removes a row; returns whether there was one. */
     synchronized boolean remove(long id) {
         boolean removed = rows.remove(id);
-        changed.add(id);
+        unchanged.remove(id);
         Item old = byId.remove(id);
-        forget(id, old);
+        forgetName(id, old, null);
         if (old != null) {
             byKey.remove(old.key(), id);
         }
@@ -186,10 +213,11 @@ final class DescribedTable implements ServedTable {
         }
     }
 
-    private void forget(long id, @Nullable Item item) {
-        if (item != null) {
+    /** Forgets the name of a row, unless it is that of its other words too. */
+    private void forgetName(long id, @Nullable Item item, @Nullable Item other) {
+        if (item != null && (other == null || !other.name().equals(item.name()))) {
             byName.computeIfPresent(item.name(), (name, rows) -> {
-                rows.remove(id, item);
+                rows.remove(id);
                 return rows.isEmpty() ? null : rows;
             });
         }

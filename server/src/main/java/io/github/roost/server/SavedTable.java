@@ -15,8 +15,8 @@ record SavedTable(VectorTable rows) implements ServedTable {
     }
 
     @Override
-    public Optional<Long> idOf(String text) {
-        return ServedTable.number(text);
+    public Optional<Long> idOfKey(String key) {
+        return Optional.empty();
     }
 
     @Override

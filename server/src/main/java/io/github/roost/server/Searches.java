@@ -90,7 +90,7 @@ final class Searches {
         if (like.isTextual()) {
             return tables.like(like.asText(), among);
         }
-        long id = RowFilter.number(like)
+        long id = RowIds.number(like)
                 .orElseThrow(() -> new Problem(400, "like must be a text or a whole number of 64 bits, got " + like));
         return tables.row(id, among);
     }

@@ -19,8 +19,13 @@ sealed interface ServedTable permits DescribedTable, SavedTable {
     /** The words of a row; empty for a row without words, or if there is no such row. */
     Optional<Item> item(long id);
 
+    /** The id of the row with a key. */
+    Optional<Long> idOfKey(String key);
+
     /** The id of the row with a key, or whose id is this number. */
-    Optional<Long> idOf(String text);
+    default Optional<Long> idOf(String text) {
+        return idOfKey(text).or(() -> number(text));
+    }
 
     /** The vector of the row with a key or a name; a row without words has its id as its name. */
     Optional<float[]> vectorOf(String name);

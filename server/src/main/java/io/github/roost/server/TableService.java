@@ -54,15 +54,17 @@ public final class TableService {
      */
     public void runPackages(Path folder, int maxTables, Path kept) throws IOException, InterruptedException {
         run(() -> {
+            // Before they are read: tables of older data have an older key.
+            KeptTables before;
+            try (Stream<Path> files = Files.list(folder)) {
+                before = new KeptTables(
+                        kept.resolve("packages"),
+                        KeptTables.keyOf(files.sorted().toList(), "largest " + maxTables));
+            }
             DebianPackages all = DebianPackages.read(folder);
             PackageTables packages = new PackageTables(
                     all.largestSections(Math.min(maxTables, all.sections().size())));
-            try (Stream<Path> files = Files.list(folder)) {
-                KeptTables before = new KeptTables(
-                        kept.resolve("packages"),
-                        KeptTables.keyOf(files.sorted().toList(), "largest " + maxTables));
-                return orchestrator -> tables(orchestrator, packages, before);
-            }
+            return orchestrator -> tables(orchestrator, packages, before);
         });
     }
 
@@ -75,11 +77,11 @@ public final class TableService {
      */
     public void runFile(Path file, @Nullable Metric metric, Path kept) throws IOException, InterruptedException {
         run(() -> {
-            UserTable table = UserTable.of(file, metric);
             KeptTables before = new KeptTables(
                     kept.resolve(
                             "file-" + Integer.toHexString(file.toAbsolutePath().hashCode())),
                     KeptTables.keyOf(List.of(file), "metric " + metric));
+            UserTable table = UserTable.of(file, metric);
             return orchestrator -> tables(orchestrator, table, before);
         });
     }

@@ -251,6 +251,41 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void aRowIsKnownByItsNameHoweverOftenItIsPut() {
+        String named = "{\"vectors\":[{\"id\":6003,\"name\":\"%s\",\"vector\":" + Arrays.toString(QUERY) + "}]}";
+        for (String name : List.of("seven", "seven", "eight", "seven")) {
+            service.post("/tables/games/vectors", named.formatted(name));
+            assertThat(service.post("/search", "{\"like\":\"" + name + "\"}").status())
+                    .isEqualTo(200);
+        }
+        assertThat(service.post("/search", "{\"like\":\"eight\"}").status()).isEqualTo(422);
+        service.delete("/tables/games/vectors/6003");
+        assertThat(service.post("/search", "{\"like\":\"seven\"}").status()).isEqualTo(422);
+    }
+
+    @Test
+    void aFilterNamesRowsByNumberAndByKeyWhichComesFirst() {
+        String row = ",\"vector\":" + Arrays.toString(QUERY) + "}";
+        service.post("/tables/games/vectors", "{\"vectors\":[{\"id\":6004" + row + ",{\"id\":6005" + row + "]}");
+        service.post("/tables/games/vectors", "{\"vectors\":[{\"key\":\"code\"" + row + "]}");
+        for (String[] each : new String[][] {
+            {"{\"ids\":[6004]}", "6004"},
+            {"{\"ids\":[\"6005\"]}", "6005"},
+            {"{\"ids\":[6004,\"6005\",\"nothing\"],\"notIds\":[6005]}", "6004"},
+            {"{\"ids\":[\"code\",6004],\"notIds\":[\"6004\"]}", "code"}
+        }) {
+            JsonNode hits = service.post("/tables/games/search", body(",\"k\":9,\"filter\":" + each[0]))
+                    .json()
+                    .path("hits");
+            assertThat(hits).as(each[0]).hasSize(1);
+            assertThat(hits.toString()).contains(each[1]);
+        }
+        for (String id : List.of("6004", "6005", "code")) {
+            service.delete("/tables/games/vectors/" + id);
+        }
+    }
+
+    @Test
     void ofABatchWithOneBadRowNothingIsPut() {
         Answer answer = service.post(
                 "/tables/games/vectors",
