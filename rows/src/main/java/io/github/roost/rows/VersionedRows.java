@@ -294,8 +294,11 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IllegalArgumentException if the number is out of range or taken
      * @throws IOException if the file cannot be read or written; nothing has changed
      */
-    public synchronized void copySealed(long version, Path sealed) throws IOException {
-        requireNew(version);
+    public void copySealed(long version, Path sealed) throws IOException {
+        synchronized (this) {
+            requireNew(version);
+            begun.add(version);
+        }
         try (FileChannel from = FileChannel.open(sealed, StandardOpenOption.READ)) {
             WholeFile.replace(folder.file(version), to -> {
                 long size = from.size();
@@ -307,6 +310,8 @@ public final class VersionedRows implements AutoCloseable {
                     at += copied;
                 }
             });
+        } finally {
+            ended(version);
         }
     }
 
