@@ -102,7 +102,7 @@ final class Channels implements AutoCloseable {
         try {
             AdvancedTlsX509TrustManager authorities =
                     AdvancedTlsX509TrustManager.newBuilder().build();
-            secrets.follow(List.of(trusted), () -> authorities.updateTrustCredentials(trusted.toFile()));
+            secrets.follow(List.of(trusted), () -> PemFiles.read(trusted, authorities));
             return GrpcSslContexts.forClient().trustManager(authorities).build();
         } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
             secrets.close();

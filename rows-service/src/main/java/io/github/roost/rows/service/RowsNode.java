@@ -354,7 +354,8 @@ public final class RowsNode implements AutoCloseable {
 
     /** Copies a version's file, if its source has one. */
     private @Nullable Served copySealed(long version, Served served, RowSource source) throws IOException {
-        long content = declared(source.snapshot(version));
+        String snapshot = source.snapshot(version);
+        long content = declared(snapshot);
         Path file = content == 0 ? null : source.sealedFile(version, served);
         if (file == null) {
             return null;
@@ -363,6 +364,16 @@ public final class RowsNode implements AutoCloseable {
         Served sealed = served.of(content);
         writeNote(version, sealed);
         table.copySealed(version, file);
+        boolean isOfSnapshot = false;
+        try {
+            requireStill(snapshot, version, source);
+            isOfSnapshot = true;
+        } finally {
+            if (!isOfSnapshot) {
+                table.delete(version);
+                Files.deleteIfExists(noteFile(version));
+            }
+        }
         return sealed;
     }
 
@@ -374,6 +385,7 @@ public final class RowsNode implements AutoCloseable {
         String snapshot = source.snapshot(version);
         long from = table.current();
         if (snapshot == null
+                || from >= version
                 || !hasRowsFor(served, from, source)
                 || !source.schema(version).equals(table.schema())) {
             return null;
@@ -417,16 +429,20 @@ public final class RowsNode implements AutoCloseable {
             throws IOException {
         long version = building.version();
         count(building);
-        String now = source.snapshot(version);
-        if (!Objects.equals(snapshot, now)) {
-            throw new IOException("the source must stay at snapshot " + snapshot + " of version " + version
-                    + " while it is read, is at " + now);
-        }
+        requireStill(snapshot, version, source);
         requireContent(version, served.content(), content, "the source of server " + server);
         Served sealed = served.of(content);
         writeNote(version, sealed);
         building.seal();
         return sealed;
+    }
+
+    private static void requireStill(@Nullable String snapshot, long version, RowSource source) throws IOException {
+        String now = source.snapshot(version);
+        if (!Objects.equals(snapshot, now)) {
+            throw new IOException("the source must stay at snapshot " + snapshot + " of version " + version
+                    + " while it is read, is at " + now);
+        }
     }
 
     private static Served all(Served served) {

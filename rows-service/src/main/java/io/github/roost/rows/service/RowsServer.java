@@ -137,9 +137,7 @@ public final class RowsServer implements AutoCloseable {
     private static SslContext tls(Path certificate, Path key, ChangedFiles secrets) throws IOException {
         AdvancedTlsX509KeyManager identity = new AdvancedTlsX509KeyManager();
         try {
-            secrets.follow(
-                    List.of(certificate, key),
-                    () -> identity.updateIdentityCredentials(certificate.toFile(), key.toFile()));
+            secrets.follow(List.of(certificate, key), () -> PemFiles.read(certificate, key, identity));
         } catch (GeneralSecurityException | IllegalArgumentException e) {
             throw new IOException(
                     "PEM files of a certificate and its key are needed, got " + certificate + " and " + key, e);

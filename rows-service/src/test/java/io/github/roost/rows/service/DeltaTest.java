@@ -164,6 +164,18 @@ class DeltaTest {
     }
 
     @Test
+    void aVersionBeforeTheCurrentOneIsReadWhole() throws IOException {
+        source.versions.put(3L, Map.of(1L, 10L, 2L, 20L));
+        source.versions.put(7L, Map.of(1L, 11L, 5L, 50L));
+        try (RowsNode node = RowsNode.open("a", folder.resolve("a"))) {
+            node.load(1, 7, all(1), source);
+            node.load(1, 3, all(1), source);
+            assertThat(values(node, 3, 9)).isEqualTo(source.versions.get(3L));
+            assertThat(source.loads).isEqualTo(2);
+        }
+    }
+
+    @Test
     void aServerOfSomeShardsTakesChangesOnlyWhereItHasTheRowsBefore() throws IOException {
         Map<Long, Long> rows = LongStream.range(0, 100).boxed().collect(Collectors.toMap(key -> key, key -> 1L));
         for (long version = 1; version <= 4; version++) {

@@ -36,6 +36,9 @@ class SealedFileTest {
 
     private Path shipped;
     private int loads;
+    private boolean isRenamed;
+    /** Whether another snapshot takes its place while it is copied. */
+    private boolean renames;
 
     private final RowSource source = new RowSource() {
         @Override
@@ -45,11 +48,12 @@ class SealedFileTest {
 
         @Override
         public String snapshot(long version) {
-            return "snapshot " + version;
+            return (isRenamed ? "later snapshot " : "snapshot ") + version;
         }
 
         @Override
         public Path sealedFile(long version, Served shards) {
+            isRenamed |= renames;
             return shipped;
         }
 
@@ -103,6 +107,21 @@ class SealedFileTest {
             }
         }
         assertThat(loads).isZero();
+    }
+
+    @Test
+    void aFileOfAnotherSnapshotIsNotTakenForTheOneThatWasThereBefore() throws IOException {
+        try (RowsNode node = RowsNode.open("a", folder.resolve("a"))) {
+            renames = true;
+            assertThatThrownBy(() -> node.load(1, 7, ALL, source))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("the source must stay at snapshot snapshot 7");
+            assertThat(node.view().versions()).isEmpty();
+            assertThat(folder.resolve("a/version-7.roost")).doesNotExist();
+            node.load(1, 7, ALL, source);
+            assertRows(node);
+            assertThat(node.view().versions().get(7L)).isEqualTo(ALL.of(Content.of("later snapshot 7")));
+        }
     }
 
     @Test
