@@ -46,6 +46,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,14 @@ public final class EtcdRegistry implements Registry {
     private static final long CONNECT_MILLIS = 15_000;
 
     static final int ROUNDS_PER_LEASE = 5;
+    /** How long a round of the keeper waits for an answer, so that it is over, and another connection is tried, before the lease ends. */
+    private static final int ROUNDS_PER_CALL = 2;
+
+    private static final long MIN_ROUND_CALL_MILLIS = 1_000;
+    /** How often a caller that waits for the keeper looks whether it is there. */
+    private static final long LOOK_MILLIS = 500;
+
+    private static final long RETRY_NANOS = 100_000_000;
 
     private final List<URI> endpoints;
     private final Duration lease;
@@ -226,10 +235,12 @@ public final class EtcdRegistry implements Registry {
         if (isClosed) {
             return;
         }
+        long millis =
+                Math.clamp(lease.toMillis() * ROUNDS_PER_CALL / ROUNDS_PER_LEASE, MIN_ROUND_CALL_MILLIS, CALL_MILLIS);
         try {
-            renewLease();
-            enterServers();
-            tell(servers());
+            renewLease(millis);
+            enterServers(millis);
+            tell(servers(millis));
             watchServers();
             if (failedRounds.getAndSet(0) > 0) {
                 LOG.info("the registry at {} answers again", endpoints);
@@ -262,33 +273,35 @@ public final class EtcdRegistry implements Registry {
         before.close();
     }
 
-    private void renewLease() {
+    private void renewLease(long millis) {
         Set<String> names = registeredNow().keySet();
         if (names.isEmpty()) {
             return;
         }
-        if (leaseId != 0 && !isLeaseAlive()) {
+        if (leaseId != 0 && !isLeaseAlive(millis)) {
             LOG.warn("the lease of {} has ended: its entries are written again", names);
             leaseId = 0;
         }
         if (leaseId == 0) {
-            leaseId = await(client.getLeaseClient()
-                            .grant(Math.max(2, lease.toSeconds()), CALL_MILLIS, TimeUnit.MILLISECONDS))
+            leaseId = await(
+                            client.getLeaseClient()
+                                    .grant(Math.max(2, lease.toSeconds()), millis, TimeUnit.MILLISECONDS),
+                            millis)
                     .getID();
         }
     }
 
     /** Asks etcd for the lease's time to live and renews it; throws if etcd does not answer. */
-    private boolean isLeaseAlive() {
-        return await(client.getLeaseClient().timeToLive(leaseId, LeaseOption.DEFAULT))
+    private boolean isLeaseAlive(long millis) {
+        return await(client.getLeaseClient().timeToLive(leaseId, LeaseOption.DEFAULT), millis)
                                 .getTTL()
                         > 0
-                && isRenewed();
+                && isRenewed(millis);
     }
 
-    private boolean isRenewed() {
+    private boolean isRenewed(long millis) {
         try {
-            return await(client.getLeaseClient().keepAliveOnce(leaseId)).getTTL() > 0;
+            return await(client.getLeaseClient().keepAliveOnce(leaseId), millis).getTTL() > 0;
         } catch (UncheckedIOException endedMeanwhile) {
             return false;
         }
@@ -299,16 +312,16 @@ public final class EtcdRegistry implements Registry {
     }
 
     /** Enters this process's servers that are missing. */
-    private void enterServers() {
+    private void enterServers(long millis) {
         registeredNow().forEach((server, address) -> {
-            if (!enter(server, address)) {
+            if (!enter(server, address, millis)) {
                 LOG.warn("server {} cannot be entered: another one has its name", server);
             }
         });
     }
 
     /** Enters a server under the lease; returns false if another server has its name. Idempotent. */
-    private boolean enter(String server, InetSocketAddress address) {
+    private boolean enter(String server, InetSocketAddress address, long millis) {
         ByteSequence key = serverKey(server);
         ByteSequence value = bytes(address.getHostString() + ":" + address.getPort() + " " + owner);
         Op put = Op.put(key, value, PutOption.builder().withLeaseId(leaseId).build());
@@ -317,7 +330,7 @@ public final class EtcdRegistry implements Registry {
                 .If(new Cmp(key, Cmp.Op.EQUAL, CmpTarget.createRevision(0)))
                 .Then(put)
                 .Else(Op.get(key, GetOption.DEFAULT));
-        TxnResponse absent = await(ifAbsent.commit());
+        TxnResponse absent = await(ifAbsent.commit(), millis);
         if (absent.isSucceeded()) {
             return true;
         }
@@ -371,9 +384,8 @@ public final class EtcdRegistry implements Registry {
                 throw new IllegalArgumentException(
                         "server must have a name of its own, got " + server + ", which is there");
             }
-            entered = CompletableFuture.supplyAsync(
-                    () -> tryRegister(server, address),
-                    CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS, keeper));
+            LockSupport.parkNanos(RETRY_NANOS);
+            entered = CompletableFuture.supplyAsync(() -> tryRegister(server, address), keeper);
         }
         AtomicBoolean isOver = new AtomicBoolean();
         return () -> {
@@ -393,8 +405,8 @@ public final class EtcdRegistry implements Registry {
         }
         boolean isEntered = false;
         try {
-            renewLease();
-            isEntered = enter(server, address);
+            renewLease(CALL_MILLIS);
+            isEntered = enter(server, address, CALL_MILLIS);
             return isEntered;
         } finally {
             if (!isEntered) {
@@ -431,9 +443,18 @@ public final class EtcdRegistry implements Registry {
                 .commit());
     }
 
-    private static <T> T join(CompletableFuture<T> future) {
+    /** Waits for a task of the keeper; throws a RejectedExecutionException if that ends before. */
+    private <T> T join(CompletableFuture<T> future) {
         try {
-            return future.get();
+            while (true) {
+                try {
+                    return future.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                } catch (TimeoutException notYet) {
+                    if (keeper.isTerminated() && !future.isDone()) {
+                        throw new RejectedExecutionException("the registry is closed");
+                    }
+                }
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new UncheckedIOException(new IOException("interrupted", e));

@@ -19,7 +19,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,6 +146,17 @@ class EtcdRegistryTest extends RegistryContract {
             }
         });
         return made.getFirst();
+    }
+
+    @Test
+    void whoWaitsForANameIsToldThatTheRegistryIsClosed() throws Exception {
+        one.register("server 0", HERE);
+        CompletableFuture<Registration> waiting =
+                CompletableFuture.supplyAsync(() -> other.register("server 0", HERE), Thread::startVirtualThread);
+        Thread.sleep(300);
+        other.close();
+        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(RejectedExecutionException.class);
     }
 
     @Test
