@@ -13,6 +13,8 @@ final class NearHits {
     private long[] hits = new long[64];
 
     private int size;
+    /** How many there were when they were last sorted. */
+    private int sorted;
 
     void add(int doc, float score) {
         hits = ArrayUtil.grow(hits, size + 1);
@@ -26,6 +28,13 @@ final class NearHits {
     /** Drops the hits that were added after the first ones. */
     void keepFirst(int count) {
         size = count;
+    }
+
+    /** Sorts the hits if they have at least doubled: those of many vectors take no more memory than of two. */
+    void sortIfMany(@Nullable BitSet whole) {
+        if (size > 2 * sorted) {
+            sorted(whole);
+        }
     }
 
     /**
@@ -47,6 +56,7 @@ final class NearHits {
             }
         }
         size = kept;
+        sorted = kept;
         hits = ArrayUtil.copyOfSubArray(hits, 0, size);
         return this;
     }

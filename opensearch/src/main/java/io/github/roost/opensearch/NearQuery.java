@@ -25,6 +25,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.VectorScorer;
 import org.apache.lucene.search.Weight;
 import org.apache.lucene.search.join.BitSetProducer;
+import org.apache.lucene.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,12 +91,14 @@ final class NearQuery extends Query {
                 return hits;
             }
             int limit = admitted == null ? Integer.MAX_VALUE : accepted.cost() + 1;
+            BitSetProducer documents = shard.documents();
+            BitSet whole = documents == null ? null : documents.getBitSet(segment);
             for (QueryVector vector : vectors) {
                 TopDocs cost = shard.search(segment, limit, () -> search(segment, vector, accepted, limit, hits));
                 visited.add(cost.totalHits.value());
+                hits.sortIfMany(whole);
             }
-            BitSetProducer documents = shard.documents();
-            return hits.sorted(documents == null ? null : documents.getBitSet(segment));
+            return hits.sorted(whole);
         }
 
         private @Nullable AcceptDocs accepted(LeafReaderContext segment) throws IOException {

@@ -47,6 +47,24 @@ class NearHitsTest {
     }
 
     @Test
+    void hitsOfManyVectorsTakeNoMoreMemoryThanOfFew() throws IOException {
+        for (int vector = 0; vector < 100; vector++) {
+            for (int document = 0; document < DOCUMENTS; document++) {
+                float score = random.nextInt(1_000_000) / 1e6f;
+                hits.add(document, score);
+                expected.merge(document, score, Math::max);
+            }
+            assertThat(hits.size()).isLessThanOrEqualTo(3 * DOCUMENTS);
+            hits.sortIfMany(null);
+        }
+        Scorer scorer = sorted(null);
+        for (int document : expected.keySet()) {
+            assertThat(scorer.iterator().nextDoc()).isEqualTo(document);
+            assertThat(scorer.score() / 2).isEqualTo(expected.get(document));
+        }
+    }
+
+    @Test
     void advancingFindsTheNextDocument() throws IOException {
         fill(300);
         Scorer scorer = sorted(null);
