@@ -72,6 +72,11 @@ public record Policy(
         return new Policy(name, scheduling, rule, forkJoin, groups, REGIONS);
     }
 
+    /** Returns a copy for tables of their own size, which have no copies to divide. */
+    public Policy undivided() {
+        return new Policy(name, scheduling, rule, forkJoin, groups, 1);
+    }
+
     /**
      * Parses names of policies, separated by commas.
      *

@@ -93,14 +93,19 @@ public final class TraceRecorder {
 
     /** Records the reads of the searches of a built table. */
     public Traces.Table trace(TableSpec table, HnswTable built, float[][] targets) {
+        return trace(built, table.k(), WorkloadTables.ef(spec, table), targets);
+    }
+
+    /** Records the reads of searches for k neighbors. */
+    public static Traces.Table trace(HnswTable built, int k, int ef, float[][] targets) {
         int[][] visits = Arrays.stream(targets)
-                .map(target -> GraphVisits.of(built, target, table.k(), WorkloadTables.ef(spec, table)))
+                .map(target -> GraphVisits.of(built, target, k, ef))
                 .toArray(int[][]::new);
         // A search that compares all rows reads no links.
         boolean whole = Traces.Table.isWhole(visits[0]);
-        int rowBytes = table.dimension() * Float.BYTES + (whole ? 0 : LINK_BYTES);
-        int width = WorkloadTables.ef(spec, table);
-        return new Traces.Table(table.name(), rowBytes, table.rowCount(), 1, table.k(), width, new int[0], visits);
+        int rowBytes = built.dimension() * Float.BYTES + (whole ? 0 : LINK_BYTES);
+        int rows = Math.toIntExact(built.stats().rows());
+        return new Traces.Table(built.name(), rowBytes, rows, 1, k, ef, new int[0], visits);
     }
 
     /** Like {@link #trace(TableSpec, HnswTable, float[][])}. */

@@ -2,6 +2,7 @@ package io.github.roost.bench.cachesim;
 
 import io.github.roost.bench.Provenance;
 import io.github.roost.bench.cachesim.SavedTables.Index;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.simulator.Policy;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
@@ -34,6 +35,13 @@ import picocli.CommandLine.Spec;
                 "L3 misses per search under scheduling policies, on modelled caches: counted by QEMU, not measured.")
 public final class CachesimBench implements Callable<Integer> {
     private static final int MAX = 1_000_000_000;
+    /**
+     * Short windows of the mapper in the warm-up: two long ones. They have as few searches as that leaves them, and fewer would say less about the
+     * tables' traffic.
+     */
+    private static final int WINDOWS_OF_WARM_UP = 12;
+
+    private static final int DEFAULT_WINDOW_MILLIS = 1_000;
 
     @Option(
             names = "--policy",
@@ -86,8 +94,10 @@ public final class CachesimBench implements Callable<Integer> {
             names = "--gate-micros",
             split = ",",
             paramLabel = "N,N,..",
-            description = "Age of a crossing task under roost; default 1000, its 20 us times the emulator's slowdown.")
-    private List<Integer> gates = List.of(1_000);
+            description =
+                    "Age from which a task may cross domains under roost, on a machine that is not emulated: it is"
+                            + " multiplied by the slowdown, which is measured; default 20, Roost's own.")
+    private List<Integer> gates = List.of((int) (CrossDomainGate.DEFAULT.ageNanos() / 1_000));
 
     @Option(names = "--searches", paramLabel = "N", description = "Counted searches; default ${DEFAULT-VALUE}.")
     private int searches = 4_000;
@@ -103,6 +113,11 @@ public final class CachesimBench implements Callable<Integer> {
     private List<Integer> drifts = List.of(0);
 
     private final @Mixin NumberOption rounds = NumberOption.rounds(2, 100);
+
+    @Option(
+            names = "--simulate",
+            description = "Also the misses that the simulator expects, of HNSW tables that are not divided.")
+    private boolean simulate;
 
     @Option(
             names = "--page",
@@ -123,7 +138,7 @@ public final class CachesimBench implements Callable<Integer> {
      * @param domains of the machine
      * @param drift searches between two swaps
      * @param pace limit of the plugin
-     * @param gateMicros age of Roost's gate
+     * @param gateMicros age of Roost's gate, on a machine that is not emulated
      */
     record Case(Index index, int domains, int drift, int pace, int gateMicros) {
         @Override
@@ -173,6 +188,12 @@ public final class CachesimBench implements Callable<Integer> {
         Options.require("--searches", searches, 1, 1_000_000);
         Options.require("--warm-up", warmUp, 0, 1_000_000);
         policies.stream().filter(name -> !name.equals(GuestRun.FORK_JOIN)).forEach(Policy::parse);
+        if (simulate
+                && (!indexes.equals(List.of(Index.HNSW)) || policies.getFirst().equals(GuestRun.FORK_JOIN))) {
+            throw new CommandFailure(
+                    "--simulate needs --index hnsw and another first policy than forkjoin, got %s and %s"
+                            .formatted(indexes, policies.getFirst()));
+        }
     }
 
     private List<Case> cases(Index index) {
@@ -193,25 +214,40 @@ public final class CachesimBench implements Callable<Integer> {
         List<Long> sizes = l3Kib.stream().map(kib -> kib * 1024L).toList();
         CacheModel model = new CacheModel(privateKib * 1024L, privateWays, sizes, l3Ways, line, each.pace());
         GuestJvm guest = new GuestJvm(saved, model);
+        output.progress("measuring the slowdown of " + each);
+        GuestRun many = guestRun(saved, each, "v1", 0, DEFAULT_WINDOW_MILLIS);
+        GuestJvm.Pace pace = guest.pace(many.ofSearches(warmUp / 2, Math.max(1, searches / 4)), many);
+        int gate = (int) Math.min(MAX, Math.round(each.gateMicros() * pace.factor()));
+        int window = warmUp == 0
+                ? DEFAULT_WINDOW_MILLIS
+                : (int) Math.clamp(pace.microsPerSearch() * warmUp / WINDOWS_OF_WARM_UP / 1_000, 100, 3_600_000);
         Map<String, List<GuestJvm.Counted>> runs = new LinkedHashMap<>();
         policies.forEach(policy -> runs.put(policy, new ArrayList<>()));
         for (int round = 0; round < rounds.value(); round++) {
             for (String policy : round % 2 == 0 ? policies : policies.reversed()) {
                 output.progress("round %d of %s: %s".formatted(round + 1, each, policy));
-                GuestRun run = new GuestRun(
-                        saved.folder(),
-                        policy,
-                        each.domains(),
-                        workers,
-                        sizes.getFirst(),
-                        warmUp,
-                        searches,
-                        4 * each.domains() * workers,
-                        each.gateMicros());
-                runs.computeIfAbsent(policy, none -> new ArrayList<>()).add(guest.run(run));
+                runs.computeIfAbsent(policy, none -> new ArrayList<>())
+                        .add(guest.run(guestRun(saved, each, policy, gate, window)));
             }
         }
-        return new Outcome(each.toString(), each.domains(), saved.bytes(), searches, runs);
+        String name = "%s, tasks %d times as long".formatted(each, Math.round(pace.factor()));
+        Map<String, List<Double>> simulated =
+                simulate ? new Prediction(saved, model, many, each.drift()).misses(policies) : Map.of();
+        return new Outcome(name, each.domains(), saved.bytes(), searches, runs, simulated);
+    }
+
+    private GuestRun guestRun(SavedTables saved, Case each, String policy, int gateMicros, int windowMillis) {
+        return new GuestRun(
+                saved.folder(),
+                policy,
+                each.domains(),
+                workers,
+                l3Kib.getFirst() * 1024L,
+                warmUp,
+                searches,
+                4 * each.domains() * workers,
+                gateMicros,
+                windowMillis);
     }
 
     /** As typed, without the page. */

@@ -46,22 +46,27 @@ final class Emulator {
         List<String> command =
                 new ArrayList<>(List.of(QEMU, "-plugin", plugin + ",out=" + counts + "," + model.options()));
         command.addAll(program);
+        toItsEnd(command, printed);
+        List<Section> sections = new ArrayList<>();
+        for (String line : Files.readAllLines(counts)) {
+            sections.add(JSON.readValue(line, Section.class));
+        }
+        return sections;
+    }
+
+    /** Runs a program, which must end with status 0. */
+    static void toItsEnd(List<String> command, Path printed) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(printed.toFile())
                 .start();
         try {
             if (process.waitFor() != 0) {
-                throw new CommandFailure("the program under " + QEMU + " must end with status 0, got "
-                        + process.exitValue() + ": " + Files.readString(printed));
+                throw new CommandFailure("%s must end with status 0, got %d: %s"
+                        .formatted(command.getFirst(), process.exitValue(), Files.readString(printed)));
             }
         } finally {
             process.destroyForcibly();
         }
-        List<Section> sections = new ArrayList<>();
-        for (String line : Files.readAllLines(counts)) {
-            sections.add(JSON.readValue(line, Section.class));
-        }
-        return sections;
     }
 }

@@ -14,7 +14,8 @@ import java.util.List;
  * @param warmUp searches before counting
  * @param searches that are counted
  * @param inFlight searches in flight
- * @param gateMicros age from which a task may cross domains under Roost's own gate
+ * @param gateMicros age from which a task may cross domains under Roost's own gate, by the guest's clock
+ * @param windowMillis short window of the mapper, by the guest's clock
  */
 record GuestRun(
         Path folder,
@@ -25,7 +26,8 @@ record GuestRun(
         int warmUp,
         int searches,
         int inFlight,
-        int gateMicros) {
+        int gateMicros,
+        int windowMillis) {
     /** The JDK's pool, one thread per worker. */
     static final String FORK_JOIN = "forkjoin";
 
@@ -39,7 +41,13 @@ record GuestRun(
                 Integer.parseInt(words[5]),
                 Integer.parseInt(words[6]),
                 Integer.parseInt(words[7]),
-                Integer.parseInt(words[8]));
+                Integer.parseInt(words[8]),
+                Integer.parseInt(words[9]));
+    }
+
+    GuestRun ofSearches(int before, int counted) {
+        return new GuestRun(
+                folder, policy, domains, workers, l3Bytes, before, counted, inFlight, gateMicros, windowMillis);
     }
 
     List<String> words() {
@@ -52,6 +60,7 @@ record GuestRun(
                 Integer.toString(warmUp),
                 Integer.toString(searches),
                 Integer.toString(inFlight),
-                Integer.toString(gateMicros));
+                Integer.toString(gateMicros),
+                Integer.toString(windowMillis));
     }
 }

@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The tables in a guest, under a policy. As in {@code bench replay}, only Roost's own divides large HNSW tables into regions. Thread-safe. */
 final class GuestTables implements AutoCloseable {
-    private static final Duration SHORT_WINDOW = Duration.ofSeconds(1);
-    private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
+    /** As in an orchestrator's defaults. */
+    private static final int SHORT_PER_LONG = 6;
+
     private static final int RING = 1 << 14;
 
     private final Orchestrator orchestrator;
@@ -45,7 +46,7 @@ final class GuestTables implements AutoCloseable {
         boolean isPool = run.policy().equals(GuestRun.FORK_JOIN);
         ForkJoinPool pool = isPool ? pool(run) : ForkJoinPool.commonPool();
         this.orchestrator = isPool
-                ? builder(new GuestRun(run.folder(), "v0", 1, 1, run.l3Bytes(), 0, 0, 1, 0))
+                ? builder(new GuestRun(run.folder(), "v0", 1, 1, run.l3Bytes(), 0, 0, 1, 0, 1_000))
                         .build()
                 : builder(run).build();
         SavedTables saved = new SavedTables(run.folder(), count);
@@ -116,7 +117,9 @@ final class GuestTables implements AutoCloseable {
                 .scheduling(policy.scheduling())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))
                 .ringCapacity(RING)
-                .windows(SHORT_WINDOW, LONG_WINDOW)
+                .windows(
+                        Duration.ofMillis(run.windowMillis()),
+                        Duration.ofMillis((long) SHORT_PER_LONG * run.windowMillis()))
                 .crossDomainGate(new CrossDomainGate(run.gateMicros() * 1_000L))
                 .groupRule(Objects.requireNonNullElse(policy.groups(), GroupRule.ALONE))
                 .mappingPolicy(policy.rule().policy())

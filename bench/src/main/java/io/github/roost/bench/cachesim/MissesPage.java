@@ -30,7 +30,9 @@ final class MissesPage {
             # Cache misses, counted
 
             L3 misses of unmodified Roost on machines with several L3s, counted by an emulator that runs its JVM and models the caches
-            beneath it. Scheduler, homes and kernels are the real ones; times are not: two cores take turns as all workers. A
+            beneath it. Scheduler, homes and kernels are the real ones; times are not: two cores take turns as all workers, and a miss takes no
+            longer than a hit. So Roost does not measure what a task loses by crossing domains. The age of its gate is the default,
+            times how many times as long a task takes here; the mapper's windows are of a twelfth of the warm-up. A
             range is of all runs; a number after it is the ratio to the first policy. Roost is told the first size of `--l3-kib`, and
             the second table of each load is of that size; there "cold" includes new heap memory.
 

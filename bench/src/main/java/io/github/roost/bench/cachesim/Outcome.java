@@ -25,13 +25,26 @@ import java.util.stream.IntStream;
  * @param tableBytes size of all tables
  * @param searches that were counted
  * @param runs of each policy, the baseline first
+ * @param simulated misses per search that the simulator expects of some of the policies, per size of the L3; empty if not asked
  */
-record Outcome(String name, int domains, long tableBytes, int searches, Map<String, List<Counted>> runs) {
+record Outcome(
+        String name,
+        int domains,
+        long tableBytes,
+        int searches,
+        Map<String, List<Counted>> runs,
+        Map<String, List<Double>> simulated) {
     private static final int MIB = 1 << 20;
 
     /** Tables in Markdown: misses per search by the size of the L3, and what the scheduler did. */
     String text() {
-        return "%s; %d MiB of tables:\n\n%s\n\n%s\n".formatted(name, tableBytes / MIB, misses(), scheduled());
+        return "%s; %d MiB of tables:\n\n%s\n\n%s\n%s"
+                .formatted(
+                        name,
+                        tableBytes / MIB,
+                        misses(),
+                        scheduled(),
+                        simulated.isEmpty() ? "" : "\nWhat `./roost sim` expects:\n\n" + expected() + "\n");
     }
 
     private List<Counted> runs(String policy) {
@@ -74,7 +87,7 @@ record Outcome(String name, int domains, long tableBytes, int searches, Map<Stri
         MarkdownTable table = new MarkdownTable(head);
         for (int size : ascending()) {
             List<String> row = new ArrayList<>();
-            row.add("%d x %s; %s".formatted(domains, mib(sizes().get(size).bytes()), Numbers.ratio(share(size))));
+            row.add(sizeName(size));
             double baseline = misses(baseline(), size).median();
             for (String policy : runs.keySet()) {
                 Samples misses = misses(policy, size);
@@ -114,6 +127,34 @@ record Outcome(String name, int domains, long tableBytes, int searches, Map<Stri
                     Numbers.whole(median(policy, run -> run.section().paceGivenUp())));
         }
         return table;
+    }
+
+    /** What the simulator expects, and how far its ratios to the baseline are from the counted ones. */
+    private MarkdownTable expected() {
+        List<String> head = new ArrayList<>(List.of("L3s, MiB; of the tables"));
+        simulated.keySet().forEach(policy -> head.add(policy + ", misses/search"));
+        MarkdownTable table = new MarkdownTable(head);
+        for (int size : ascending()) {
+            List<String> row = new ArrayList<>();
+            row.add(sizeName(size));
+            double baseline = simulated.getOrDefault(baseline(), List.of()).get(size);
+            simulated.forEach((policy, misses) -> {
+                double ratio = misses.get(size) / baseline;
+                double counted =
+                        misses(policy, size).median() / misses(baseline(), size).median();
+                row.add(Numbers.whole(misses.get(size))
+                        + (policy.equals(baseline())
+                                ? ""
+                                : "; %s, %s of the counted ratio"
+                                        .formatted(Numbers.ratio(ratio), Numbers.ratio(ratio / counted))));
+            });
+            table.row(row);
+        }
+        return table;
+    }
+
+    private String sizeName(int size) {
+        return "%d x %s; %s".formatted(domains, mib(sizes().get(size).bytes()), Numbers.ratio(share(size)));
     }
 
     /** A pool counts no tasks. */

@@ -121,13 +121,7 @@ record SavedTables(Path folder, int count) {
      * @param driftEvery searches after which a hot and a cold table swap their popularity; 0: never
      */
     void drawSearches(int searches, int driftEvery) throws IOException {
-        WorkloadSpec spec = WorkloadSpec.load("hnsw")
-                .withTables(count)
-                .withRecorded(1, QUERIES)
-                .withQuerySkew(0)
-                .withTableSkew(SPAN, Popularity.ZIPF)
-                .withDrift(driftEvery, 1);
-        QueryStream stream = new QueryStream(spec, count);
+        QueryStream stream = new QueryStream(spec(driftEvery), count);
         try (DataOutputStream out = output(STREAM)) {
             for (int number = 0; number < searches; number++) {
                 stream.next();
@@ -135,6 +129,16 @@ record SavedTables(Path folder, int count) {
                 out.writeInt(stream.target());
             }
         }
+    }
+
+    /** The workload of the searches. */
+    WorkloadSpec spec(int driftEvery) throws IOException {
+        return WorkloadSpec.load("hnsw")
+                .withTables(count)
+                .withRecorded(1, QUERIES)
+                .withQuerySkew(0)
+                .withTableSkew(SPAN, Popularity.ZIPF)
+                .withDrift(driftEvery, 1);
     }
 
     Search[] searches(int number) throws IOException {

@@ -44,6 +44,6 @@ class CachesimTest {
     }
 
     private GuestRun run(String policy) {
-        return new GuestRun(folder, policy, DOMAINS, 1, L3_BYTES, SEARCHES, SEARCHES, 8, NEVER_MICROS);
+        return new GuestRun(folder, policy, DOMAINS, 1, L3_BYTES, SEARCHES, SEARCHES, 8, NEVER_MICROS, 1_000);
     }
 }

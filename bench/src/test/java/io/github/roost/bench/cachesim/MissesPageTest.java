@@ -28,7 +28,10 @@ class MissesPageTest {
         Map<String, List<Counted>> runs = new LinkedHashMap<>();
         runs.put("v1", List.of(counted(1_000, 2_000), counted(1_200, 2_000)));
         runs.put("roost", List.of(counted(misses, misses), counted(misses, misses)));
-        return new Outcome("hnsw, 2 domains", 2, 32 << 20, 100, runs);
+        Map<String, List<Double>> simulated = new LinkedHashMap<>();
+        simulated.put("v1", List.of(2_000.0, 8_000.0));
+        simulated.put("roost", List.of(900.0, 2_000.0));
+        return new Outcome("hnsw, 2 domains", 2, 32 << 20, 100, runs, simulated);
     }
 
     @Test
@@ -41,7 +44,10 @@ class MissesPageTest {
                         | --- | ---: | ---: |
                         | 2 x 2; 0.13 | 4,000 (4,000 to 4,000) | 1,100 (1,100 to 1,100); 0.28 |
                         | 2 x 8; 0.50 | 2,200 (2,000 to 2,400) | 1,100 (1,100 to 1,100); 0.50 |
-                        """, "| v1 | 30.0 % | 10.0 % | 2 | 0 | 1,000 to 1,200 | 0 | 1.00 | 0 |");
+                        """, "| v1 | 30.0 % | 10.0 % | 2 | 0 | 1,000 to 1,200 | 0 | 1.00 | 0 |", """
+                        | 2 x 2; 0.13 | 8,000 | 2,000; 0.25, 0.91 of the counted ratio |
+                        | 2 x 8; 0.50 | 2,000 | 900; 0.45, 0.90 of the counted ratio |
+                        """);
     }
 
     @Test

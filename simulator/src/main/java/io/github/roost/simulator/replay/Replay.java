@@ -305,14 +305,9 @@ public final class Replay implements AutoCloseable {
                 1);
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Policy policy : Policy.parse(String.join(",", names))) {
-            simulations.add(study.on(parameters.machine(machine), level, predicted(policy)));
+            simulations.add(study.on(parameters.machine(machine), level, policy.undivided()));
         }
         return Study.runAll(simulations, result -> {});
-    }
-
-    /** The policy as replayed: recorded tables have no copies to divide. */
-    static Policy predicted(Policy policy) {
-        return new Policy(policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), policy.groups(), 1);
     }
 
     @Override

@@ -138,11 +138,11 @@ class ReplayTest {
     @Test
     void thePaperSharesNoScansInPredictionsAndRoostDoes() {
         assertThat(Policy.parse("v0,v1,v2,v2-gated"))
-                .map(Replay::predicted)
+                .map(Policy::undivided)
                 .extracting(Policy::groups)
                 .containsOnlyNulls();
         assertThat(Policy.parse("roost-undivided,roost"))
-                .map(Replay::predicted)
+                .map(Policy::undivided)
                 .extracting(Policy::groups)
                 .containsOnly(GroupRule.DEFAULT);
     }
