@@ -180,6 +180,7 @@ class RoostVectorStoreTest extends BaseVectorStoreTests {
     }
 
     @Test
+    @SuppressWarnings("NullAway") // what is under test
     void equalToNullIsWhatHasNoSuchKey() {
         store().add(List.of(new Document("1", "one", Map.of("year", 2020)), new Document("2", "two", Map.of())));
         Filter.Expression none =
