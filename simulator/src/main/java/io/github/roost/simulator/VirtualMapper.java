@@ -30,7 +30,8 @@ final class VirtualMapper {
         this.adapts = adapts;
         this.monitor = new TrafficMonitor(domains, 0);
         monitor.ensureCapacity(slots);
-        this.mapping = Mapping.of(domains, FirstHomes.assign(new double[domains], new int[domains], slots));
+        this.mapping =
+                Mapping.of(domains, FirstHomes.assign(new double[domains], new int[domains], new int[domains], slots));
     }
 
     Mapping mapping() {

@@ -360,7 +360,11 @@ public final class Mapper {
         double[] loads = DomainLoads.of(
                 now, windows.longWindow().plus(Traffic.none(now.slots())).bytes());
         int[] ids = new int[domains];
+        int[] tablesOf = new int[domains];
         for (Table table : tables.values()) {
+            if (table.first() != first) {
+                tablesOf[now.home(table.first(), 0)]++;
+            }
             for (int slot = table.first(); slot < table.first() + table.size(); slot++) {
                 if (slot < first || slot >= first + size) {
                     ids[now.home(slot, 0)]++;
@@ -368,7 +372,7 @@ public final class Mapper {
             }
         }
         Mapping.Editor editor = now.edit(Math.max(slotCount, now.slots()));
-        int[] homes = FirstHomes.assign(loads, ids, size);
+        int[] homes = FirstHomes.assign(loads, ids, tablesOf, size);
         for (int i = 0; i < size; i++) {
             editor.home(first + i, homes[i]);
         }
