@@ -44,6 +44,23 @@ public final class BlockFile implements AutoCloseable {
         return blocks;
     }
 
+    /**
+     * Counts the blocks again, since another opener may have added some.
+     *
+     * @throws IOException if the device fails
+     */
+    public void countBlocks() throws IOException {
+        acquire();
+        try {
+            long now = device.size() / BlockIo.BLOCK_BYTES;
+            synchronized (this) {
+                blocks = Math.max(blocks, now);
+            }
+        } finally {
+            release();
+        }
+    }
+
     /** {@return whether reads and writes bypass the page cache} */
     public boolean isDirect() {
         return device.isDirect();

@@ -15,6 +15,7 @@ import io.github.roost.index.disk.format.Folders;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
+import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.format.TableCopy;
 import io.github.roost.index.disk.search.DiskSearch;
 import io.github.roost.index.disk.search.PageReads;
@@ -61,7 +62,8 @@ import org.jspecify.annotations.Nullable;
  * CompletableFuture<SearchResult> answer = table.search(query, 10);
  * }</pre>
  *
- * <p>A table that {@link #open} opened can be changed, see {@link MutableDiskTable}; one that {@link #openReadOnly} opened is fixed.
+ * <p>A table that {@link #open} opened can be changed, see {@link MutableDiskTable}; one that {@link #openReadOnly} opened has a checkpoint, and
+ * moves to a later one by {@link #refresh}.
  *
  * <p>A page that cannot be read, or whose checksum is wrong, is reported in the log and in {@link #diskStats}; searches skip its
  * nodes and go on. Thread-safe.
@@ -77,21 +79,51 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     static final int DEFAULT_CHANGED_PAGES = 8_192;
 
     private final BlockFile file;
-    private final DiskGraph graph;
     private final DiskSearch search;
-    private final NodesById nodes;
     private final @Nullable DiskUpdates updates;
-    /** Null if the table was opened read-only, or its file is not in the file system. */
+    /** Null if the file is in no folder. */
     private final @Nullable HeldFile held;
+    /** Guards {@link #view} against other refreshes. */
+    private final Object refreshing = new Object();
+
+    private volatile View view;
 
     /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
     private final AtomicBoolean isClosing = new AtomicBoolean();
+
+    /**
+     * What searches read: a checkpoint, and the changes since if the table is open for updates.
+     *
+     * @param nodes guarded by itself
+     * @param isKept whether the blocks of the checkpoint stay as they are
+     */
+    private record View(DiskGraph graph, NodesById nodes, boolean isKept) {
+        View(DiskGraph graph, boolean isKept) {
+            this(graph, NodesById.of(graph.codes()), isKept);
+        }
+    }
+
+    /** A view that stays whole until this is closed, though a refresh may put another in its place. */
+    private record Reading(View view, ProductCodes codes) implements AutoCloseable {
+        DiskGraph graph() {
+            return view.graph();
+        }
+
+        @Override
+        public void close() {
+            codes.close();
+        }
+    }
+
+    /** A checkpoint, and whether its blocks stay as they are. */
+    private record Newest(Superblock root, boolean isKept) {}
 
     DiskTable(
             Orchestrator orchestrator,
             BlockIo io,
             String name,
             DiskGraph graph,
+            boolean isKept,
             boolean isMutable,
             int maxChangedPages,
             int maxLogBlocks,
@@ -105,9 +137,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 graph.layout().dimension());
         this.held = held;
         this.file = graph.file();
-        this.graph = graph;
-        this.nodes = NodesById.of(graph.codes());
-        this.search = new DiskSearch(orchestrator.indexing(), registration().id(), io, graph);
+        this.view = new View(graph, isKept);
+        this.search = new DiskSearch(orchestrator.indexing(), registration().id(), io);
         try {
             this.updates = isMutable
                     ? new DiskUpdates(
@@ -115,8 +146,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                             registration(),
                             io,
                             graph,
-                            nodes,
+                            view.nodes(),
                             search.counts(),
+                            held,
                             maxChangedPages,
                             maxLogBlocks)
                     : null;
@@ -135,8 +167,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * Opens a table for searches and updates: reads and checks its codes and ids, which stay in memory, and replays the updates
      * since its last checkpoint. Pages are checked when they are read. The table has two logs next to its file, with the
      * suffixes {@code .log0} and {@code .log1}, without which it is incomplete until it is closed. Its file is locked until then, by whatever name it
-     * was opened. {@link #openReadOnly} ignores the lock: a table that it opened reports pages as damaged once this one's checkpoints have reused
-     * them.
+     * was opened. {@link #openReadOnly} ignores the lock; checkpoints that such tables have keep their space in the file.
      *
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
@@ -164,6 +195,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         try {
             return opened(
                     io.openForUpdate(place),
+                    DiskGraph::root,
                     graph -> new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, held));
         } catch (Throwable failed) {
             close(held);
@@ -187,9 +219,15 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         T of(DiskGraph graph) throws IOException;
     }
 
-    private static <T> T opened(BlockFile file, Making<T> making) throws IOException {
+    /** Finds the checkpoint to open. */
+    @FunctionalInterface
+    private interface Choice {
+        Superblock in(BlockFile file) throws IOException;
+    }
+
+    private static <T> T opened(BlockFile file, Choice choice, Making<T> making) throws IOException {
         try {
-            DiskGraph graph = DiskGraph.read(file);
+            DiskGraph graph = DiskGraph.read(file, choice.in(file));
             try {
                 return making.of(graph);
             } catch (Throwable failed) {
@@ -203,19 +241,116 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     /**
-     * Opens a table read-only at its last checkpoint: later updates, which are in its logs, are not seen.
+     * Opens a table read-only at its last checkpoint: later updates are not seen before {@link #refresh}. Any number of openers, in this process and
+     * others, may read while one updates the table, which leaves alone the space of checkpoints that they have. (Where the system or the file system has no
+     * locks of descriptors it does not, and pages that are overwritten look damaged.)
      *
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
      * @param name the table's name in reports
-     * @param path file that {@link Builder#build} wrote; must not be changed while the table is open
+     * @param path file that {@link Builder#build} wrote, which need not be writable
      * @return the table, to be closed
      * @throws IOException if the file cannot be read or does not hold a complete table; the message names the problem
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
         Path place = place(orchestrator, io, name, path);
-        return opened(io.open(place), graph -> new DiskTable(orchestrator, io, name, graph, false, 0, 0, null));
+        HeldFile held = Folders.read(place);
+        try {
+            BlockFile file = io.open(place);
+            AtomicBoolean isKept = new AtomicBoolean();
+            return opened(
+                    file,
+                    opened -> {
+                        Newest newest = keepNewest(opened, held);
+                        isKept.set(newest.isKept());
+                        return newest.root();
+                    },
+                    graph -> new DiskTable(orchestrator, io, name, graph, isKept.get(), false, 0, 0, held));
+        } catch (Throwable failed) {
+            close(held);
+            throw failed;
+        }
+    }
+
+    /**
+     * Keeps the newest checkpoint from being overwritten. One that is still the newest after it was kept was kept before the writer looked for
+     * readers, since it looks when the next one is durable.
+     */
+    private static Newest keepNewest(BlockFile file, @Nullable HeldFile readers) throws IOException {
+        while (true) {
+            Superblock root = DiskGraph.root(file);
+            boolean isKept = readers != null && readers.keep(root.sequence());
+            boolean isNewest = false;
+            try {
+                file.countBlocks();
+                isNewest = DiskGraph.root(file).sequence() == root.sequence();
+            } finally {
+                if (!isNewest) {
+                    giveBack(readers, root.sequence());
+                }
+            }
+            if (isNewest) {
+                return new Newest(root, isKept);
+            }
+        }
+    }
+
+    /**
+     * Moves a table that was opened read-only to the last checkpoint of its file, with all updates that the updating process had acknowledged when that
+     * began. Searches that began before end on the earlier checkpoint, so for a while both take memory. Blocks while codes and ids are read.
+     *
+     * @return whether there was a later checkpoint; false if this table is open for updates, and so has them all
+     * @throws IOException if the file cannot be read, or another has taken its place: the table stays as it was
+     */
+    public boolean refresh() throws IOException {
+        try (var _ = use()) {
+            return updates == null && refreshFrom(held);
+        }
+    }
+
+    private boolean refreshFrom(@Nullable HeldFile readers) throws IOException {
+        synchronized (refreshing) {
+            if (readers != null && readers.isReplaced()) {
+                throw new IOException(
+                        file.path() + " is another file than table " + name() + " has open: open it again");
+            }
+            View before = view;
+            long had = before.graph().root().sequence();
+            if (DiskGraph.root(file).sequence() == had) {
+                return false;
+            }
+            Newest newest = keepNewest(file, readers);
+            long sequence = newest.root().sequence();
+            try {
+                view = new View(DiskGraph.read(file, newest.root()), newest.isKept());
+            } catch (Throwable failed) {
+                giveBack(readers, sequence);
+                throw failed;
+            }
+            before.graph().codes().replaced(() -> giveBack(readers, had));
+            return true;
+        }
+    }
+
+    private static void giveBack(@Nullable HeldFile readers, long sequence) {
+        if (readers != null) {
+            readers.giveBack(sequence);
+        }
+    }
+
+    /** The current view; the caller must hold the table. */
+    private Reading read() {
+        while (true) {
+            View now = view;
+            ProductCodes codes = now.graph().tryEnterCodes();
+            if (codes != null) {
+                return new Reading(now, codes);
+            }
+            if (now == view) {
+                throw new TableClosedException(name());
+            }
+        }
     }
 
     private static void close(@Nullable HeldFile held) {
@@ -249,15 +384,17 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     protected CompletableFuture<SearchResult> submit(SearchRequest request) {
         // Until it has entered the codes, which are freed with the table.
         try (var _ = use()) {
-            return search.submit(request);
+            Reading now = read();
+            return search.submit(now.graph(), now.codes(), request);
         }
     }
 
     @Override
     protected int measureEffort(double recall, int k, float[][] sample) {
         IdentityHashMap<float[], SearchResult> nearest = new IdentityHashMap<>();
-        try (var _ = use()) {
-            SearchResult[] exact = search.nearest(sample, k, () -> false);
+        try (var _ = use();
+                Reading now = read()) {
+            SearchResult[] exact = DiskSearch.nearest(now.graph(), now.codes(), sample, k, () -> false);
             for (int query = 0; query < sample.length; query++) {
                 nearest.put(sample[query], exact[query]);
             }
@@ -274,14 +411,17 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     protected SearchResult exact(SearchRequest request, SearchContext context) {
-        try (var _ = use()) {
-            return search.nearest(new float[][] {request.query()}, request.k(), context::expired)[0];
+        try (var _ = use();
+                Reading now = read()) {
+            float[][] query = {request.query()};
+            return DiskSearch.nearest(now.graph(), now.codes(), query, request.k(), context::expired)[0];
         }
     }
 
     @Override
     protected float[][] sampleRows(int count, Random random) {
-        try (ProductCodes codes = graph.enterCodes()) {
+        try (Reading now = read()) {
+            ProductCodes codes = now.codes();
             return chooseRows(codes.nodes(), count, random)
                     .filter(node -> codes.state(node) == ProductCodes.LIVE)
                     .mapToObj(node -> readVector(codes.id(node)))
@@ -299,17 +439,20 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     private float @Nullable [] readVector(long id) {
-        int node;
-        synchronized (nodes) {
-            // Inside, so that no row is added to later codes meanwhile.
-            try (ProductCodes codes = graph.enterCodes()) {
-                node = nodes.get(codes, id);
+        try (Reading now = read();
+                Arena arena = Arena.ofConfined()) {
+            DiskGraph graph = now.graph();
+            NodesById nodes = now.view().nodes();
+            int node;
+            synchronized (nodes) {
+                // Inside, so that no row is added to later codes meanwhile.
+                try (ProductCodes codes = graph.enterCodes()) {
+                    node = nodes.get(codes, id);
+                }
             }
-        }
-        if (node < 0) {
-            return null;
-        }
-        try (Arena arena = Arena.ofConfined()) {
+            if (node < 0) {
+                return null;
+            }
             NodePage page = graph.read(graph.layout().pageOf(node), arena.allocate(BLOCK_BYTES, BLOCK_BYTES));
             if (page == null || !page.isSound(node, graph.codes().nodes()) || page.id(node) != id) {
                 return null;
@@ -324,7 +467,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     @Override
     public void verify() throws IOException {
         try (var _ = use();
+                Reading now = read();
                 Arena arena = Arena.ofConfined()) {
+            DiskGraph graph = now.graph();
             MemorySegment memory = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
             for (int page = 0; page < graph.layout().pages(graph.codes().nodes()); page++) {
                 // Before the page is read: nodes in use now are on it.
@@ -342,7 +487,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     DiskGraph graph() {
-        return graph;
+        return view.graph();
     }
 
     /** Null if the table was opened read-only. */
@@ -365,7 +510,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call.
      *
      * @throws IOException if the copy cannot be written, or is the file or a log of this table or of one that is open for updates: updates would
-     *     be lost; or if this table was opened read-only, and one that is open for updates has written a checkpoint since
+     *     be lost
      * @throws io.github.roost.core.OrchestratorClosedException if the table is open for updates, whose checkpoint workers write, and the
      *     orchestrator is closed
      */
@@ -376,7 +521,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             Path own = file.path();
             WholeFile.requireOther(copy, List.of(own, LogFiles.pathOf(own, 0), LogFiles.pathOf(own, 1)));
             if (updates == null) {
-                TableCopy.write(file, graph.root(), copy);
+                try (Reading now = read()) {
+                    TableCopy.write(file, now.graph().root(), now.view().isKept(), copy);
+                }
             } else {
                 requireOpen("the checkpoint of a save");
                 updates.save(copy);
@@ -402,23 +549,26 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         SearchCounts counts = search.counts();
         long read = (counts.pagesRead() + counts.updatePagesRead()) * DiskLayout.PAGE_BYTES;
         return new Stats.Traffic(
-                counts.codesCompared() * graph.layout().codeBytes(),
+                counts.codesCompared() * graph().layout().codeBytes(),
                 counts.pagesInMemory() * DiskLayout.PAGE_BYTES,
                 file.isDirect() ? 0 : read,
                 file.isDirect() ? read : 0);
     }
 
     private long memoryBytes() {
-        synchronized (nodes) {
-            long codes = graph.codes().bytes();
-            return codes == 0 ? 0 : codes + nodes.bytes();
+        View now = view;
+        synchronized (now.nodes()) {
+            long codes = now.graph().codes().bytes();
+            return codes == 0 ? 0 : codes + now.nodes().bytes();
         }
     }
 
     /** Including all rows that may be pending. */
     long memoryBytesWithMore() {
-        synchronized (nodes) {
-            return graph.codes().bytesWith(DiskUpdates.MAX_UNDER_WAY) + nodes.bytesWith(DiskUpdates.MAX_UNDER_WAY);
+        View now = view;
+        synchronized (now.nodes()) {
+            return now.graph().codes().bytesWith(DiskUpdates.MAX_UNDER_WAY)
+                    + now.nodes().bytesWith(DiskUpdates.MAX_UNDER_WAY);
         }
     }
 
@@ -434,16 +584,17 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 counts.nodesExpanded(),
                 counts.stalledNanos(),
                 counts.busyNanos(),
-                graph.damagedPages(),
+                graph().damagedPages(),
                 traffic(),
                 memoryBytes(),
                 file.blocks() * BLOCK_BYTES,
+                updates == null ? 0 : updates.obsoleteBlocks() * BLOCK_BYTES,
                 updates == null ? 0 : updates.writer().updates(),
                 updates == null ? 0 : updates.writer().busyNanos(),
                 updates == null ? 0 : updates.writer().pruneNanos(),
                 updates == null ? 0 : updates.checkpoints(),
-                graph.changed().size(),
-                graph.dead(),
+                graph().changed().size(),
+                graph().dead(),
                 updates == null ? 0 : updates.writer().takenOut());
     }
 
@@ -459,7 +610,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     public int size() {
-        return graph.live();
+        return graph().live();
     }
 
     /** {@inheritDoc} Also waits for the accepted updates and for a checkpoint of them. */
@@ -479,9 +630,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         try {
             if (updates != null) {
                 updates.close();
+                close(held);
             }
         } finally {
-            close(held);
             super.close();
         }
     }
@@ -489,9 +640,12 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     @Override
     protected void free() {
         file.close();
-        synchronized (nodes) {
-            graph.codes().close();
+        View last = view;
+        synchronized (last.nodes()) {
+            last.graph().codes().close();
         }
+        // Checkpoints are read until now.
+        close(held);
     }
 
     /**
@@ -509,6 +663,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * @param traffic bytes read by searches and updates, by tier
      * @param memoryBytes bytes of codes, ids and the table that finds a row by its id
      * @param fileBytes bytes of the file
+     * @param obsoleteBytes the part of it that only earlier checkpoints have, until no reader has them
      * @param updates inserts, replacements and deletes done
      * @param updateNanos time that they ran, without waits
      * @param pruneNanos the part of it spent choosing neighbors
@@ -531,6 +686,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             Traffic traffic,
             long memoryBytes,
             long fileBytes,
+            long obsoleteBytes,
             long updates,
             long updateNanos,
             long pruneNanos,

@@ -39,7 +39,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             int maxLogBlocks,
             @Nullable HeldFile held)
             throws IOException {
-        super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, held);
+        super(orchestrator, io, name, graph, true, true, maxChangedPages, maxLogBlocks, held);
     }
 
     /**

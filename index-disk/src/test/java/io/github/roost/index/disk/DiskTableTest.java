@@ -458,28 +458,6 @@ class DiskTableTest {
     }
 
     @Test
-    void aTableThatIsSearchedBesideUpdatesIsSavedOnlyWhileItsCheckpointIsTheNewest() throws Exception {
-        Path own = folder.resolve("own");
-        DiskTable.builder()
-                .build(orchestrator, io, own, Arrays.copyOf(ROWS.ids(), 100), Arrays.copyOf(ROWS.vectors(), 100));
-        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "own", own);
-                DiskTable searched = DiskTable.openReadOnly(orchestrator, io, "searched", own)) {
-            table.put(7, ROWS.vectors()[200]);
-            Path copy = folder.resolve("copyBeside");
-            searched.save(copy);
-            try (DiskTable copied = DiskTable.openReadOnly(orchestrator, io, "copied", copy)) {
-                assertThat(copied.size()).isEqualTo(100);
-            }
-            table.checkpoint().join();
-            Path none = folder.resolve("none");
-            assertThatThrownBy(() -> searched.save(none))
-                    .isInstanceOf(IOException.class)
-                    .hasMessageStartingWith(own + " has a later checkpoint than when it was opened for searches");
-            assertThat(none).doesNotExist();
-        }
-    }
-
-    @Test
     void badQueriesAndOptionsAreNamed() throws Exception {
         try (DiskTable table = open()) {
             assertThatThrownBy(() -> table.search(new float[3], K, 20))

@@ -118,6 +118,15 @@ class KilledTableTest {
         Map<Long, List<Integer>> may = new HashMap<>();
         Random random = new Random(71);
         int next = 1;
+        try (DiskTable reader = DiskTable.openReadOnly(orchestrator, io, "reader", file)) {
+            kills(file, may, random, next, reader, vectors);
+        }
+    }
+
+    private void kills(
+            Path file, Map<Long, List<Integer>> may, Random random, int first, DiskTable reader, float[][] built)
+            throws Exception {
+        int next = first;
         for (int kill = 0; kill < KILLS; kill++) {
             int acknowledged = runAndKill(file, next, random);
             int beyond = Math.max(next - 1, acknowledged) + UNDER_WAY + 1;
@@ -133,6 +142,12 @@ class KilledTableTest {
             }
             next = beyond + 1;
             check(file, may, "after kill " + kill + ", at update " + acknowledged);
+            reader.verify();
+            for (int row = 0; row < BUILT; row++) {
+                assertThat(reader.vector(row))
+                        .as("of the checkpoint before the kills")
+                        .isEqualTo(built[row]);
+            }
         }
     }
 

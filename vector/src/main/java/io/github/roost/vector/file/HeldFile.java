@@ -4,6 +4,7 @@ import io.github.roost.vector.kernel.DescriptorLock;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
@@ -23,10 +24,16 @@ import org.jspecify.annotations.Nullable;
  * <p>Two bytes far behind the content are locked. One opener may change a file, many may use it, and {@link WholeFile} replaces it only
  * if there is neither. Where the system or the file system has no locks of descriptors (all systems but Linux), the process's locks are
  * taken, which exclude other updaters alone.
+ *
+ * <p>A file may have numbered versions, which whoever changes it must not overwrite while others read them: a reader locks one more byte
+ * per version that it has, and the updater looks whether there is such a lock.
  */
 public final class HeldFile implements AutoCloseable {
     private static final long CHANGES_AT = 1L << 62;
     private static final long USES_AT = CHANGES_AT + 1;
+    /** The byte of version 0. */
+    private static final long VERSIONS_AT = 1L << 61;
+
     private static final int MAX_TRIES = 100;
 
     private final Path path;
@@ -89,6 +96,57 @@ public final class HeldFile implements AutoCloseable {
                 file,
                 lock -> lock.tryLock(USES_AT, 1, false),
                 replaced -> new IOException(replaced + " is being replaced"));
+    }
+
+    /**
+     * Opens a file of which versions are read; that keeps it neither from being changed nor from being replaced.
+     *
+     * @param file an existing file
+     * @return to be closed, which gives all its versions back
+     * @throws IOException if the file cannot be opened
+     */
+    public static HeldFile toRead(Path file) throws IOException {
+        return locked(file, lock -> true, HeldFile::inUse);
+    }
+
+    /**
+     * Keeps whoever changes the file from overwriting a version. The caller reads the number of the newest version again afterwards: if it is a
+     * later one, the version may have been given up before the call.
+     *
+     * @param version at least 0
+     * @return whether it is kept; false where the system has no locks of descriptors
+     * @throws IOException if the system refuses
+     */
+    public boolean keep(long version) throws IOException {
+        return lock instanceof DescriptorLock descriptor && descriptor.tryLock(VERSIONS_AT + version, 1, false);
+    }
+
+    /** Gives a version back. Does nothing if this is closed. */
+    public void giveBack(long version) {
+        if (lock instanceof DescriptorLock descriptor) {
+            try {
+                descriptor.unlock(VERSIONS_AT + version, 1);
+            } catch (ClosedChannelException closed) {
+                // With all its locks.
+            } catch (IOException failed) {
+                throw new UncheckedIOException(path + " could not be unlocked", failed);
+            }
+        }
+    }
+
+    /**
+     * Whether another opener keeps a version up to {@code last}.
+     *
+     * @param last at least 0
+     * @throws IOException if the system does not say
+     */
+    public boolean isKept(long last) throws IOException {
+        return lock instanceof DescriptorLock descriptor && !descriptor.isFree(VERSIONS_AT, last + 1);
+    }
+
+    /** {@return whether the path names another file by now} */
+    public boolean isReplaced() {
+        return lock instanceof DescriptorLock descriptor && descriptor.isReplaced();
     }
 
     /**

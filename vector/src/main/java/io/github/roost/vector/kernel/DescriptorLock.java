@@ -14,6 +14,7 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -22,14 +23,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An open file whose locks belong to its descriptor (Linux, {@code F_OFD_SETLK} of {@code fcntl(2)}). They stay until it is closed or the
  * process ends, under whatever name the file was opened, and exclude other descriptors of the same process too. The locks of
- * {@link java.nio.channels.FileChannel} belong to the process: they are gone as soon as any descriptor of the file is closed. Used by one thread at
- * a time, except that any may close it.
+ * {@link java.nio.channels.FileChannel} belong to the process: they are gone as soon as any descriptor of the file is closed. Thread-safe: its
+ * number is used only while it is open, since it may be another file's afterwards.
  */
 @SuppressWarnings({"restricted", "IllegalCatch"}) // what method handles declare
 public final class DescriptorLock implements Closeable {
@@ -95,13 +95,13 @@ public final class DescriptorLock implements Closeable {
 
     private final Path file;
     private final boolean writable;
-    /** Negative if it is closed: the number may be another file's then. */
-    private final AtomicInteger descriptor;
+    /** Negative if it is closed. Guarded by this. */
+    private int descriptor;
 
     private DescriptorLock(Path file, boolean writable, int fd) {
         this.file = file;
         this.writable = writable;
-        this.descriptor = new AtomicInteger(fd);
+        this.descriptor = fd;
     }
 
     /** {@return whether this system has such locks} */
@@ -178,6 +178,18 @@ public final class DescriptorLock implements Closeable {
     }
 
     /**
+     * Gives locks of bytes back.
+     *
+     * @param at the first byte
+     * @param length the number of bytes
+     * @throws ClosedChannelException if this is closed
+     * @throws IOException if the system refuses
+     */
+    public void unlock(long at, long length) throws IOException {
+        call(SET_LOCK, NONE, at, length);
+    }
+
+    /**
      * Whether no other descriptor has a lock of some bytes; the file need not be writable.
      *
      * @param at the first byte
@@ -190,17 +202,19 @@ public final class DescriptorLock implements Closeable {
     }
 
     /** Calls {@code fcntl}; returns the kind of lock that it leaves, or {@link #REFUSED}. */
-    private short call(int command, short kind, long at, long length) throws IOException {
+    private synchronized short call(int command, short kind, long at, long length) throws IOException {
+        if (descriptor < 0) {
+            throw new ClosedChannelException();
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
             MemorySegment lock = arena.allocate(LOCK_BYTES, Long.BYTES);
             lock.set(JAVA_SHORT, 0, kind);
             lock.set(JAVA_LONG, START_AT, at);
             lock.set(JAVA_LONG, LENGTH_AT, length);
-            int fd = descriptor.get();
             int result;
             do {
-                result = (int) Calls.FCNTL.invokeExact(state, fd, command, lock);
+                result = (int) Calls.FCNTL.invokeExact(state, descriptor, command, lock);
             } while (result < 0 && errno(state) == EINTR);
             if (result >= 0) {
                 return lock.get(JAVA_SHORT, 0);
@@ -221,8 +235,8 @@ public final class DescriptorLock implements Closeable {
     }
 
     /** {@return whether the path names another file by now} */
-    public boolean isReplaced() {
-        Object opened = key(Path.of("/proc/self/fd/" + descriptor.get()));
+    public synchronized boolean isReplaced() {
+        Object opened = key(Path.of("/proc/self/fd/" + descriptor));
         return opened != null && !opened.equals(key(file));
     }
 
@@ -236,11 +250,12 @@ public final class DescriptorLock implements Closeable {
 
     /** Unlocks and closes the file; idempotent. */
     @Override
-    public void close() {
-        int open = descriptor.getAndSet(-1);
+    public synchronized void close() {
+        int open = descriptor;
         if (open < 0) {
             return;
         }
+        descriptor = -1;
         try {
             int ignored = (int) Calls.CLOSE.invokeExact(open);
         } catch (Throwable failed) {

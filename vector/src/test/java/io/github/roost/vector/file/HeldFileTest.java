@@ -85,6 +85,32 @@ class HeldFileTest {
         assertThat(folder).isDirectoryNotContaining("glob:**.part");
     }
 
+    @Test
+    void versionsThatReadersKeepAreSeenByWhoeverChangesTheFile() throws IOException {
+        try (HeldFile changes = HeldFile.toChange(file);
+                HeldFile reads = HeldFile.toRead(file)) {
+            assertThat(changes).isNotNull();
+            assertThat(changes.isKept(100)).isFalse();
+            assertThat(reads.keep(7)).isTrue();
+            try (HeldFile readsToo = HeldFile.toRead(file)) {
+                assertThat(readsToo.keep(7)).isTrue();
+                assertThat(readsToo.keep(3)).isTrue();
+                assertThat(changes.isKept(2)).isFalse();
+                assertThat(changes.isKept(3)).isTrue();
+            }
+            assertThat(changes.isKept(6)).isFalse();
+            assertThat(changes.isKept(7)).isTrue();
+            reads.giveBack(7);
+            assertThat(changes.isKept(Integer.MAX_VALUE)).isFalse();
+        }
+        HeldFile reads = HeldFile.toRead(file);
+        assertThat(reads.keep(7)).isTrue();
+        replace(file);
+        assertThat(reads.isReplaced()).isTrue();
+        reads.close();
+        reads.giveBack(7);
+    }
+
     /** As one that this process may not write. */
     @Test
     void whetherAFileIsInUseIsSeenWithoutALock() throws IOException {

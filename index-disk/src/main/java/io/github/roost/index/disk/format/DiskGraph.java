@@ -64,7 +64,11 @@ public final class DiskGraph {
 
     /** Reads everything but the pages of the newest intact checkpoint. */
     public static DiskGraph read(BlockFile file) throws IOException {
-        Superblock root = root(file);
+        return read(file, root(file));
+    }
+
+    /** Reads everything but the pages of a checkpoint. */
+    public static DiskGraph read(BlockFile file, Superblock root) throws IOException {
         DiskLayout layout = root.layout();
         int pages = layout.pages(root.nodes());
         int rowBlocks = layout.rowBlocks(root.nodes());
@@ -111,7 +115,7 @@ public final class DiskGraph {
     }
 
     /** The newest intact superblock of a file; fails if there is none. */
-    static Superblock root(BlockFile file) throws IOException {
+    public static Superblock root(BlockFile file) throws IOException {
         if (file.blocks() < DiskLayout.SUPERBLOCKS) {
             throw new FileFormatException(file.path(), 0, "holds no table: it is too short");
         }
@@ -181,11 +185,20 @@ public final class DiskGraph {
 
     /** The current codes, for a reader that closes them when it is done, while others may take their place. The caller must hold the table. */
     public ProductCodes enterCodes() {
+        ProductCodes entered = tryEnterCodes();
+        if (entered == null) {
+            throw new IllegalStateException("the codes of a closed table cannot be read");
+        }
+        return entered;
+    }
+
+    /** As {@link #enterCodes}; null if they are freed. */
+    public @Nullable ProductCodes tryEnterCodes() {
         ProductCodes now = codes;
         while (!now.enter()) {
             ProductCodes later = codes;
             if (later == now) {
-                throw new IllegalStateException("the codes of a closed table cannot be read");
+                return null;
             }
             now = later;
         }
@@ -196,7 +209,7 @@ public final class DiskGraph {
     public void setCodes(ProductCodes learned) {
         ProductCodes before = codes;
         codes = learned;
-        before.replaced();
+        before.replaced(() -> {});
     }
 
     public BlockMap map() {

@@ -31,6 +31,16 @@ public final class Folders {
         return held;
     }
 
+    /**
+     * Opens a table's file to read checkpoints of it, which are kept one by one.
+     *
+     * @return to be closed; null in a folder that does not exist: tests have files in no folder
+     * @throws IOException if it cannot be opened
+     */
+    public static @Nullable HeldFile read(Path file) throws IOException {
+        return Files.exists(file) ? HeldFile.toRead(file) : null;
+    }
+
     /** Makes the entry of a file in its folder durable: a new file is lost with its entry, even if its content was synced. */
     public static void sync(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();

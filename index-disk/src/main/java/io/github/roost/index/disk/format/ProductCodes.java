@@ -79,7 +79,8 @@ public final class ProductCodes implements AutoCloseable {
     /** The table, while these are its codes, and the searches that use them. */
     private final AtomicInteger users = new AtomicInteger(1);
 
-    private volatile boolean isReplaced;
+    /** What follows when the memory is freed, if others have taken the place of these. */
+    private volatile @Nullable Runnable whenFreed;
 
     /** No nodes yet; the centroids must be written before the first code. */
     public ProductCodes(DiskLayout layout) {
@@ -386,7 +387,9 @@ public final class ProductCodes implements AutoCloseable {
         if (users.decrementAndGet() > 0) {
             return;
         }
-        if (isReplaced) {
+        Runnable follows = whenFreed;
+        if (follows != null) {
+            follows.run();
             // To unmap all chunks takes long, and this may be a step of the writer or the end of a search.
             try {
                 Thread.ofPlatform()
@@ -402,9 +405,9 @@ public final class ProductCodes implements AutoCloseable {
         }
     }
 
-    /** Gives the memory up, when others have taken the place of these codes. */
-    void replaced() {
-        isReplaced = true;
+    /** Gives the memory up, when others have taken the place of these codes; {@code freed} runs when the last reader has. */
+    public void replaced(Runnable freed) {
+        whenFreed = freed;
         close();
     }
 

@@ -20,9 +20,10 @@ public final class TableCopy {
     /**
      * Copies a checkpoint.
      *
-     * @throws IOException if a later one has been written by another table, as its blocks may have been used again
+     * @param isKept whether its blocks are not used again meanwhile
+     * @throws IOException if they may be, and a later one has been written by another table
      */
-    public static void write(BlockFile file, Superblock root, Path copy) throws IOException {
+    public static void write(BlockFile file, Superblock root, boolean isKept, Path copy) throws IOException {
         Superblock first = new Superblock(
                 1,
                 true,
@@ -48,7 +49,9 @@ public final class TableCopy {
                     }
                     WholeFile.writeAll(channel, run.asByteBuffer());
                 }
-                requireNewest(file, root);
+                if (!isKept) {
+                    requireNewest(file, root);
+                }
             });
         }
     }

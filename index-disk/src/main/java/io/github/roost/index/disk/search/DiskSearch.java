@@ -11,14 +11,13 @@ import io.github.roost.vector.SearchResult;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
-/** The searches of a table: begins each with its reads and the current options. Thread-safe. */
+/** The searches of a table: begins each on a graph, with its reads and the current options. Thread-safe. */
 public final class DiskSearch {
     private static final int MIN_DEFAULT_WIDTH = 100;
 
     private final Indexing indexing;
     private final MappingId id;
     private final BlockIo io;
-    private final DiskGraph graph;
     private final SearchCounts counts = new SearchCounts();
     private volatile PageReads pageReads = PageReads.DEFAULT;
     private volatile boolean prefetches;
@@ -30,11 +29,10 @@ public final class DiskSearch {
      * @param id their mapping id
      * @param io reads the pages
      */
-    public DiskSearch(Indexing indexing, MappingId id, BlockIo io, DiskGraph graph) {
+    public DiskSearch(Indexing indexing, MappingId id, BlockIo io) {
         this.indexing = indexing;
         this.id = id;
         this.io = io;
-        this.graph = graph;
     }
 
     /** The width of a search that names none. */
@@ -52,10 +50,13 @@ public final class DiskSearch {
         prefetches = value;
     }
 
-    /** Submits a checked request. */
-    public CompletableFuture<SearchResult> submit(SearchRequest request) {
+    /**
+     * Submits a checked request.
+     *
+     * @param codes of the graph, entered; the search closes them when it ends
+     */
+    public CompletableFuture<SearchResult> submit(DiskGraph graph, ProductCodes codes, SearchRequest request) {
         BlockReads reads = io.reads();
-        ProductCodes codes = graph.enterCodes();
         CompletableFuture<SearchResult> answer;
         try {
             BeamSearch search = new BeamSearch(graph, codes, counts, request, pageReads, prefetches, reads);
@@ -73,11 +74,14 @@ public final class DiskSearch {
         return answer;
     }
 
-    /** The k nearest rows of each query, by an exact scan that blocks, and ends when it has expired; the caller must hold the table. */
-    public SearchResult[] nearest(float[][] queries, int k, BooleanSupplier expired) {
-        try (ProductCodes codes = graph.enterCodes()) {
-            return new ExactScan(graph, codes).nearest(queries, k, expired);
-        }
+    /**
+     * The k nearest rows of each query, by an exact scan that blocks, and ends when it has expired.
+     *
+     * @param codes of the graph, which the caller has entered
+     */
+    public static SearchResult[] nearest(
+            DiskGraph graph, ProductCodes codes, float[][] queries, int k, BooleanSupplier expired) {
+        return new ExactScan(graph, codes).nearest(queries, k, expired);
     }
 
     public SearchCounts counts() {

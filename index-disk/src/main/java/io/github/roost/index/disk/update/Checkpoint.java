@@ -60,7 +60,7 @@ final class Checkpoint implements AutoCloseable {
 
     private final Map<Integer, Integer> pagesAt = new TreeMap<>();
     private final Map<Integer, Integer> rowBlocksAt = new TreeMap<>();
-    private final List<Integer> old = new ArrayList<>();
+    private final BitSet old = new BitSet();
     private int published;
     private int centroidsAt;
     private int mapAt;
@@ -213,7 +213,7 @@ final class Checkpoint implements AutoCloseable {
         int end = Math.min(published + PUBLISHED_PER_PIECE, pages.size());
         for (; published < end; published++) {
             NodePage page = pages.get(published);
-            old.add(graph.map().page(page.number()));
+            old.set(graph.map().page(page.number()));
             graph.map().setPage(page.number(), Objects.requireNonNull(pagesAt.get(page.number())));
             // After the block is set, as DiskGraph explains.
             graph.changed().remove(page.number(), page);
@@ -221,19 +221,17 @@ final class Checkpoint implements AutoCloseable {
     }
 
     /** Publishes the rest, which no search reads. Returns the obsolete blocks, except the old map's. */
-    List<Integer> publishRest(DiskGraph graph) {
+    BitSet publishRest(DiskGraph graph) {
         rowBlocksAt.forEach((block, at) -> {
-            old.add(graph.map().rowBlock(block));
+            old.set(graph.map().rowBlock(block));
             graph.map().setRowBlock(block, at);
         });
-        old.removeIf(block -> block == BlockMap.NOWHERE);
+        old.clear(BlockMap.NOWHERE);
         // Those of the build have blocks that nothing else can have.
-        for (int i = 0;
-                hasNewCodes
-                        && before.centroidBlock() != DiskLayout.SUPERBLOCKS
-                        && i < before.layout().centroidBlocks();
-                i++) {
-            old.add(before.centroidBlock() + i);
+        if (hasNewCodes && before.centroidBlock() != DiskLayout.SUPERBLOCKS) {
+            old.set(
+                    before.centroidBlock(),
+                    before.centroidBlock() + before.layout().centroidBlocks());
         }
         return old;
     }

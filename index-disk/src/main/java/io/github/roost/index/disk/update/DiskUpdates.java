@@ -14,6 +14,7 @@ import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.file.HeldFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -100,6 +101,7 @@ public final class DiskUpdates {
     private final int maxLogBlocks;
     private final DiskWriter writer;
     private final FreeBlocks free;
+    private final ObsoleteBlocks obsolete;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
     private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
     private final AtomicReference<@Nullable CompletableFuture<Void>> checkpoint = new AtomicReference<>();
@@ -139,7 +141,11 @@ public final class DiskUpdates {
     /** Guarded by itself. */
     private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
-    /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
+    /**
+     * Opens the logs of a table and replays them; returns when all their updates are visible to searches.
+     *
+     * @param held the file, which readers may keep checkpoints of; null if it is in no folder
+     */
     public DiskUpdates(
             Indexing indexing,
             Registration table,
@@ -147,6 +153,7 @@ public final class DiskUpdates {
             DiskGraph graph,
             NodesById rows,
             SearchCounts counts,
+            @Nullable HeldFile held,
             int maxChangedPages,
             int maxLogBlocks)
             throws IOException {
@@ -177,7 +184,14 @@ public final class DiskUpdates {
             used.set(
                     newest.centroidBlock(),
                     newest.centroidBlock() + graph.layout().centroidBlocks());
+            // A reader may still have a checkpoint from before the newest, whose blocks are known no more.
+            BitSet unused = new BitSet();
+            unused.set(0, Math.toIntExact(file.blocks()));
+            unused.andNot(used);
+            used.or(unused);
             this.free = new FreeBlocks(used);
+            this.obsolete = new ObsoleteBlocks(held == null ? last -> false : held::isKept);
+            obsolete.add(newest.sequence() - 1, unused);
             start();
             redo(updates);
             renewCodesIfStale();
@@ -660,6 +674,7 @@ public final class DiskUpdates {
         try {
             // All blocks of a checkpoint that was not written count no more.
             file.writeAgain();
+            obsolete.give(free);
             root = next.write(file, graph, free);
         } catch (Throwable failed) {
             try {
@@ -688,10 +703,9 @@ public final class DiskUpdates {
             fail(failed);
             throw failed;
         }
-        next.publishRest(graph).forEach(free::give);
-        for (int i = 0; i < mapBlocks(before); i++) {
-            free.give(before.mapBlock() + i);
-        }
+        BitSet old = next.publishRest(graph);
+        old.set(before.mapBlock(), before.mapBlock() + mapBlocks(before));
+        obsolete.add(before.sequence(), old);
         newest = root;
         written = next.codes();
         checkpoints.incrementAndGet();
@@ -733,6 +747,11 @@ public final class DiskUpdates {
         return writer;
     }
 
+    /** Blocks of the file that only earlier checkpoints have. */
+    public long obsoleteBlocks() {
+        return obsolete.count();
+    }
+
     public long checkpoints() {
         return checkpoints.get();
     }
@@ -759,7 +778,7 @@ public final class DiskUpdates {
         }
         writing = true;
         try {
-            TableCopy.write(file, newest, copy);
+            TableCopy.write(file, newest, true, copy);
         } finally {
             writing = false;
             checkpoint.set(null);
