@@ -5,7 +5,9 @@ import io.github.roost.topology.Core;
 import io.github.roost.topology.Machine;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLockInterruptionException;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
@@ -245,12 +247,31 @@ public final class CpuReservation implements AutoCloseable {
      * deletes it, and another process that opens it meanwhile would lock the deleted file.
      */
     private static synchronized <T> T oneAtATime(Supplier<T> step) {
+        // An interrupt ends neither: a thread that is stopped must release its cores.
+        boolean interrupted = false;
+        try {
+            while (true) {
+                interrupted |= Thread.interrupted();
+                try {
+                    return locked(step);
+                } catch (FileLockInterruptionException | ClosedByInterruptException again) {
+                    interrupted = true;
+                }
+            }
+        } catch (IOException unwritable) {
+            throw notWritable(unwritable);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static <T> T locked(Supplier<T> step) throws IOException {
         try (FileChannel channel = open(folder().resolve("roost-cores.lock"))) {
             // Released when the channel closes.
             channel.lock();
             return step.get();
-        } catch (IOException unwritable) {
-            throw notWritable(unwritable);
         }
     }
 

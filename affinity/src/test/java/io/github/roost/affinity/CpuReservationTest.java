@@ -130,6 +130,11 @@ class CpuReservationTest {
     }
 
     @Test
+    void anInterruptedThreadReservesAndReleases() throws Exception {
+        assertThat(child().run("interrupted")).containsExactly("interrupted: true", "third: [0]");
+    }
+
+    @Test
     void reservingLoadsNoNativeCode() throws Exception {
         List<String> loaded = child().with("-verbose:class").run("end", "1");
         assertThat(loaded)
@@ -160,6 +165,7 @@ class CpuReservationTest {
         public static void main(String[] args) throws Exception {
             switch (args[0]) {
                 case "twice" -> reserveTwice();
+                case "interrupted" -> reserveInterrupted();
                 case "race" -> race(Path.of(args[1]));
                 default -> reserve(args[1], args[0].equals("hold"));
             }
@@ -215,6 +221,18 @@ class CpuReservationTest {
                 String message = String.valueOf(noneFree.getMessage());
                 System.out.println("second: " + message.substring(0, message.indexOf(" (")));
             }
+            reserveAgain(topology);
+        }
+
+        private static void reserveInterrupted() {
+            Topology topology = oneCore();
+            Thread.currentThread().interrupt();
+            CpuReservation.of(topology, 1).close();
+            System.out.println("interrupted: " + Thread.interrupted());
+            reserveAgain(topology);
+        }
+
+        private static void reserveAgain(Topology topology) {
             try (CpuReservation third = CpuReservation.of(topology, 1)) {
                 System.out.println("third: " + third.topology().machine().usablePus());
             }

@@ -360,7 +360,9 @@ final class Admission {
     }
 
     private boolean isClosedToCaller() {
-        return failing || pool.broken() != null || (closing && pool.callingWorker() < 0);
+        return failing
+                || pool.broken() != null
+                || (closing && pool.callingWorker() < 0 && !CallerRunner.isRunningIn(pool));
     }
 
     private OrchestratorClosedException closedTo(String what) {

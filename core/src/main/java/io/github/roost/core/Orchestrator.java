@@ -16,6 +16,7 @@ import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.Request;
 import io.github.roost.core.task.Request.Kind;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
@@ -371,7 +372,9 @@ public final class Orchestrator implements AutoCloseable {
      *     has passed
      */
     public boolean close(Duration timeout) {
-        if (pool.callingWorker() >= 0 || (pool.isDelivering() && closing.get() == null)) {
+        if (pool.callingWorker() >= 0
+                || CallerRunner.isRunningIn(pool)
+                || ((pool.isDelivering() || Request.isEndedHere()) && closing.get() == null)) {
             throw new IllegalStateException("an orchestrator cannot be closed from inside one of its searches");
         }
         if (timeout == null) {

@@ -10,6 +10,7 @@ import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
+import io.github.roost.core.task.Request;
 import io.github.roost.core.task.Request.Kind;
 import io.github.roost.core.task.RoostFuture;
 import io.github.roost.core.task.SharedQueue;
@@ -194,7 +195,11 @@ final class PoolIndexing implements Indexing {
     }
 
     private boolean mayWait() {
-        return !calledOnWorker() && !pool.isDelivering() && !CallerRunner.isRunning() && !mapper.isCalledInItsThread();
+        return !calledOnWorker()
+                && !pool.isDelivering()
+                && !Request.isEndedHere()
+                && !CallerRunner.isRunning()
+                && !mapper.isCalledInItsThread();
     }
 
     private static void free(TableUse use, Runnable free) {

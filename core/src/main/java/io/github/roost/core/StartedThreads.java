@@ -16,10 +16,6 @@ import org.slf4j.LoggerFactory;
 final class StartedThreads implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StartedThreads.class);
     private static final long INTERVAL_NANOS = 1_000_000_000;
-    /** The start of the names of workers' threads, which stay pinned; short, as some JVMs leave out the middle of a long name. */
-    private static final String WORKER = "roost-w";
-    /** How often threads are listed once some have started: at first a thread may still have the name of the worker that started it. */
-    private static final int LOOKS = 2;
 
     private final Optional<InheritedCpus> threads;
     private final Thread thread;
@@ -28,11 +24,9 @@ final class StartedThreads implements Runnable, AutoCloseable {
     /** The number of threads that the JVM had started before the last look; workers that have run nothing have started none. */
     private long seen;
 
-    private int looks;
-
     /** @param pins whether workers are pinned; otherwise {@link #start} has no effect */
     StartedThreads(Topology topology, boolean pins) {
-        this.threads = pins ? InheritedCpus.of(topology, name -> name.startsWith(WORKER)) : Optional.empty();
+        this.threads = pins ? InheritedCpus.of(topology) : Optional.empty();
         this.thread = Thread.ofPlatform()
                 .daemon()
                 .name("roost-threads")
@@ -65,10 +59,6 @@ final class StartedThreads implements Runnable, AutoCloseable {
         long started = startedThreads();
         if (started != seen) {
             seen = started;
-            looks = LOOKS;
-        }
-        if (looks > 0) {
-            looks--;
             int restored = threads.orElseThrow().restore();
             if (restored > 0) {
                 LOG.info("{} threads that pinned threads have started may use all CPUs again", restored);

@@ -3,6 +3,8 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.spi.Pending;
+import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
@@ -215,6 +217,33 @@ class CloseTableTest {
                 holder.join();
             }
             assertThat(touchedFreed).hasValue(0);
+        }
+    }
+
+    /** The callbacks run before the search goes on and sees that it is cancelled. */
+    @Test
+    void aCallbackOfACancelledSearchThatIsParkedDoesNotWaitForIt() throws Exception {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 2).build()) {
+            Registration table = orchestrator.register("parked");
+            CompletableFuture<Integer> search = orchestrator
+                    .indexing()
+                    .submitSteps(
+                            (Integer query, SearchContext context) ->
+                                    new Step.Park<Integer, Integer>(new Pending(), (again, within) -> Step.done(1)),
+                            1,
+                            table.id(),
+                            SubmitOptions.DEFAULT);
+            while (orchestrator.stats().domains().getFirst().parked() == 0) {
+                Thread.onSpinWait();
+            }
+            CompletableFuture<Void> freed = new CompletableFuture<>();
+            CompletableFuture<Boolean> closed = search.handle((found, failure) -> {
+                orchestrator.indexing().closeTable(table, () -> freed.complete(null));
+                return freed.isDone();
+            });
+            search.cancel(false);
+            assertThat(closed.join()).as("freed inside the callback").isFalse();
+            freed.join();
         }
     }
 }

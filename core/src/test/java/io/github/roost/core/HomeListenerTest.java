@@ -18,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -263,5 +264,29 @@ class HomeListenerTest {
         assertThatThrownBy(() -> table.onHomesMoved(null))
                 .isInstanceOf(NullPointerException.class)
                 .hasMessage("listener must not be null");
+    }
+
+    @Test
+    void aTableForWhichThereIsNoMemoryLeavesNoTrace() {
+        AtomicBoolean isFull = new AtomicBoolean(true);
+        Mapper small = new Mapper(
+                (name, firstSlot, size, lastEpoch, listeners) -> {
+                    if (isFull.getAndSet(false)) {
+                        throw new OutOfMemoryError("as if");
+                    }
+                    return new Registration(owner, name, firstSlot, size, lastEpoch, listeners);
+                },
+                DOMAINS,
+                1,
+                monitor,
+                new RemapRule((now, bytes) -> now, new RemapTrigger(.01, 0)),
+                0,
+                TimeUnit.HOURS.toNanos(1),
+                6,
+                true);
+        assertThatThrownBy(() -> small.register("large", 1_000)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(small.tables()).isEmpty();
+        assertThat(small.register("next", 3).firstSlot()).isZero();
+        assertThat(small.register("after", 2).firstSlot()).isEqualTo(3);
     }
 }

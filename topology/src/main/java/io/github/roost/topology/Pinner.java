@@ -3,6 +3,7 @@ package io.github.roost.topology;
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 import io.github.roost.topology.system.CpuSet;
+import io.github.roost.topology.system.InheritedCpus;
 import io.github.roost.topology.system.ProcessMaskThreadFactory;
 import io.github.roost.topology.system.Warnings;
 import java.util.BitSet;
@@ -52,6 +53,8 @@ public final class Pinner {
             return new Result(core.pus(), List.of(), -1, false, whyNot);
         }
         BitSet requested = CpuSet.of(core.pus());
+        // Before, so that no thread that is pinned on purpose looks as if it had inherited that.
+        InheritedCpus.pinned();
         String refusal = refusal(scheduler, requested);
         BitSet got = scheduler.threadMask();
         if (refusal.isEmpty() && !got.equals(requested)) {

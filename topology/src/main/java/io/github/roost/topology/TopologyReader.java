@@ -238,7 +238,9 @@ public final class TopologyReader {
 
     private record Synthetic(String description) implements Source {
         private static final Pattern ATTRIBUTES = Pattern.compile("\\([^)]*\\)|\\[[^\\]]*\\]");
-        private static final Pattern LEVEL = Pattern.compile("(?:[^:]*:)?(\\d{1,18})");
+        private static final Pattern LEVEL = Pattern.compile("(?:[^:]+:)?(\\d{1,9})");
+        /** A number of a CPU or a node; those of five digits and more are not of any machine, and take hwloc long. */
+        private static final Pattern LARGE_INDEX = Pattern.compile("indexes=[^)\\s]*?(\\d{5,}|0x[0-9a-fA-F]+)");
 
         @Override
         public String name() {
@@ -247,6 +249,10 @@ public final class TopologyReader {
 
         @Override
         public HwlocTopology load() {
+            Matcher large = LARGE_INDEX.matcher(description);
+            if (large.find()) {
+                throw new TopologyException(name() + ": an index must have at most 4 digits, got " + large.group(1));
+            }
             long pus = pus();
             if (pus > MAX_SYNTHETIC_PUS) {
                 throw new TopologyException(
@@ -255,18 +261,17 @@ public final class TopologyReader {
             return HwlocTopology.synthetic(description);
         }
 
-        /**
-         * The product of all levels' counts, before hwloc builds them, rounded if it exceeds 2^53. Tokens that are no level are ignored:
-         * hwloc refuses them anyway.
-         */
+        /** The product of all levels' counts, before hwloc builds them, rounded if it exceeds 2^53. */
         private long pus() {
             long pus = 1;
             for (String level :
                     ATTRIBUTES.matcher(description).replaceAll(" ").strip().split("\\s+", -1)) {
                 Matcher count = LEVEL.matcher(level);
-                if (count.matches()) {
-                    pus = (long) ((double) pus * Long.parseLong(count.group(1)));
+                if (!count.matches()) {
+                    throw new TopologyException(
+                            name() + ": a level must be a type and a count, such as core:8, got " + level);
                 }
+                pus = (long) ((double) pus * Integer.parseInt(count.group(1)));
             }
             return pus;
         }

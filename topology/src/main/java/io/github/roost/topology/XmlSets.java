@@ -14,7 +14,7 @@ final class XmlSets {
     private static final Set<String> WITHOUT_SETS = Set.of("Misc", "Bridge", "PCIDev", "OSDev");
 
     private static final Set<String> SETS = Set.of("cpuset", "complete_cpuset", "nodeset", "complete_nodeset");
-    private static final Pattern SET = Pattern.compile("0x[0-9a-f]{1,16}(,(0x[0-9a-f]{1,16})?)*|0xf\\.\\.\\.f.*");
+    private static final Pattern SET = Pattern.compile("0x[0-9a-f]{1,16}(,(0x[0-9a-f]{1,16})?+)*+|0xf\\.\\.\\.f.*");
 
     private XmlSets() {}
 

@@ -38,7 +38,7 @@ class InheritedCpusTest {
     }
 
     private InheritedCpus threads() {
-        return InheritedCpus.of(live, name -> name.startsWith("worker")).orElseThrow();
+        return InheritedCpus.of(live).orElseThrow();
     }
 
     @Test
@@ -57,7 +57,8 @@ class InheritedCpusTest {
     void threadsThatArePinnedOnPurposeStayPinned() throws Exception {
         InheritedCpus threads = threads();
         before.run(() -> Pinner.of(live).pin(core));
-        try (Host worker = pinned.run(() -> new Host("worker-1"))) {
+        try (Host worker = pinned.run(() -> new Host("any name"))) {
+            worker.run(() -> Pinner.of(live).pin(core));
             assertThat(worker.run(InheritedCpusTest::allowedCpus)).isEqualTo(core.pus());
             assertThat(threads.restore()).isZero();
             assertThat(worker.run(InheritedCpusTest::allowedCpus)).isEqualTo(core.pus());
@@ -65,10 +66,21 @@ class InheritedCpusTest {
         assertThat(before.run(InheritedCpusTest::allowedCpus)).isEqualTo(core.pus());
     }
 
+    /** The kernel keeps 15 bytes of a name, which may end within a character. */
+    @Test
+    void aThreadWhoseNameIsCutWithinACharacterIsSeen() throws Exception {
+        InheritedCpus threads = threads();
+        try (Host child = pinned.run(() -> new Host("\u041e\u0431\u0440\u0430\u0431\u043e\u0442\u043a\u0430"))) {
+            child.run(() -> 0);
+            assertThat(threads.restore()).isEqualTo(1);
+            assertThat(child.run(InheritedCpusTest::allowedCpus)).hasSize(ProcessCpus.count());
+        }
+    }
+
     @Test
     void aDescribedMachineHasNoThreads() {
         Topology described = TopologyReader.synthetic("pack:1 core:1 pu:1").read();
-        assertThat(InheritedCpus.of(described, name -> false)).isEmpty();
+        assertThat(InheritedCpus.of(described)).isEmpty();
     }
 
     private static List<Integer> allowedCpus() {

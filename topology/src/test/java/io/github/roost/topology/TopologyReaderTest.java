@@ -7,6 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TopologyReaderTest {
     @Test
@@ -134,5 +137,46 @@ class TopologyReaderTest {
         assertThat(topology.domains())
                 .hasSize(2)
                 .allSatisfy(domain -> assertThat(domain.cacheBytes()).isEqualTo(1L << 20));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "pu:9000",
+                "pu:0x2328",
+                "core:100pu:90",
+                "pu:99999999999999999999",
+                "pu:8(indexes=4294967295,0)",
+                "pu:2(indexes=0,0x9999)"
+            })
+    void aDescriptionThatWouldTakeLongIsRefused(String description) {
+        assertThatThrownBy(() -> TopologyReader.synthetic(description).read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageStartingWith("synthetic:" + description);
+    }
+
+    /** Of a machine with one CPU; hwloc writes sets without an end for nodes. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            0xf...f | beyond number 65535
+            0x00000001,% | cpuset
+            """)
+    void aSetWithoutEndIsRefused(String set, String message, @TempDir Path folder) throws Exception {
+        String cpus = set.replace("%", "0x1,".repeat(10_000) + "x");
+        Path file = Files.writeString(folder.resolve("machine.xml"), """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <!DOCTYPE topology SYSTEM "hwloc2.dtd">
+                <topology version="2.0">
+                  <object type="Machine" os_index="0" cpuset="0x00000001" complete_cpuset="%1$s" allowed_cpuset="0x00000001" nodeset="0x00000001" complete_nodeset="0x00000001" allowed_nodeset="0x00000001" gp_index="1">
+                    <object type="NUMANode" os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="2" local_memory="1000000"/>
+                    <object type="Core" os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="3">
+                      <object type="PU" os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001" nodeset="0x00000001" complete_nodeset="0x00000001" gp_index="4"/>
+                    </object>
+                  </object>
+                </topology>
+                """.formatted(cpus));
+        assertThatThrownBy(() -> TopologyReader.xml(file).read())
+                .isInstanceOf(TopologyException.class)
+                .hasMessageContaining(message);
     }
 }

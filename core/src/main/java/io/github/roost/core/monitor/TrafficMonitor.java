@@ -45,7 +45,6 @@ public final class TrafficMonitor {
         if (needed <= chunks) {
             return;
         }
-        chunks = needed;
         for (int row = 0; row < rows.length(); row++) {
             AtomicReferenceArray<AtomicLongArray> before = rows.get(row);
             AtomicReferenceArray<AtomicLongArray> grown = new AtomicReferenceArray<>(needed);
@@ -58,6 +57,8 @@ public final class TrafficMonitor {
             }
             rows.set(row, grown);
         }
+        // Last: without memory it throws, and is called again.
+        chunks = needed;
     }
 
     private static AtomicLongArray newChunk() {

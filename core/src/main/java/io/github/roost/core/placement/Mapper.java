@@ -305,12 +305,23 @@ public final class Mapper {
                 requireRoom(name, size);
             }
             int first = takeSlots(size);
-            AtomicLong lastEpoch = new AtomicLong(Long.MAX_VALUE);
-            HomeListeners listeners = new HomeListeners();
-            registration = registrar.register(name, first, size, lastEpoch, listeners::add);
-            tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
-            monitor.ensureCapacity(slotCount);
-            epochs.publish(withHomesFor(first, size));
+            boolean isDone = false;
+            try {
+                AtomicLong lastEpoch = new AtomicLong(Long.MAX_VALUE);
+                HomeListeners listeners = new HomeListeners();
+                registration = registrar.register(name, first, size, lastEpoch, listeners::add);
+                monitor.ensureCapacity(slotCount);
+                Mapping homes = withHomesFor(first, size);
+                tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
+                epochs.publish(homes);
+                isDone = true;
+            } finally {
+                if (!isDone) {
+                    // There was no memory for it.
+                    tables.remove(first);
+                    giveSlots(first, size);
+                }
+            }
         }
         superseded();
         return registration;
@@ -362,13 +373,9 @@ public final class Mapper {
         int[] ids = new int[domains];
         int[] tablesOf = new int[domains];
         for (Table table : tables.values()) {
-            if (table.first() != first) {
-                tablesOf[now.home(table.first(), 0)]++;
-            }
+            tablesOf[now.home(table.first(), 0)]++;
             for (int slot = table.first(); slot < table.first() + table.size(); slot++) {
-                if (slot < first || slot >= first + size) {
-                    ids[now.home(slot, 0)]++;
-                }
+                ids[now.home(slot, 0)]++;
             }
         }
         Mapping.Editor editor = now.edit(Math.max(slotCount, now.slots()));
@@ -400,11 +407,17 @@ public final class Mapper {
     }
 
     private synchronized void recycle(Registration registration) {
-        int first = registration.firstSlot();
-        int length = registration.size();
-        tables.remove(first);
-        monitor.clear(first, first + length);
-        windows.clear(first, first + length);
+        int begin = registration.firstSlot();
+        int size = registration.size();
+        tables.remove(begin);
+        monitor.clear(begin, begin + size);
+        windows.clear(begin, begin + size);
+        giveSlots(begin, size);
+    }
+
+    private void giveSlots(int begin, int size) {
+        int first = begin;
+        int length = size;
         Map.Entry<Integer, Integer> before = free.lowerEntry(first);
         if (before != null && before.getKey() + before.getValue() == first) {
             free.remove(before.getKey());

@@ -8,14 +8,15 @@ import io.github.roost.core.task.Task;
 import io.github.roost.core.task.Task.After;
 import io.github.roost.core.task.Task.Outcome;
 import io.github.roost.core.task.TaskContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks in their submitters' threads when the queues are full. A task that parks resumes on a worker of its home.
  * Thread-safe.
  */
 public final class CallerRunner {
-    /** Set while a thread runs a task that it has submitted. */
-    private static final ThreadLocal<Boolean> RUNNING = new ThreadLocal<>();
+    /** The innermost task that the thread runs and has submitted. */
+    private static final ThreadLocal<CallerContext> RUNNING = new ThreadLocal<>();
 
     private final WorkerPool pool;
     private final TrafficMonitor monitor;
@@ -28,6 +29,16 @@ public final class CallerRunner {
     /** Whether the calling thread runs a task that it has submitted. */
     public static boolean isRunning() {
         return RUNNING.get() != null;
+    }
+
+    /** Whether the calling thread runs a task of a pool that it has submitted. */
+    public static boolean isRunningIn(WorkerPool pool) {
+        for (CallerContext context = RUNNING.get(); context != null; context = context.outer) {
+            if (context.pool == pool) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -43,16 +54,22 @@ public final class CallerRunner {
     public void run(Task task) {
         Worker home =
                 pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
-        CallerContext context = new CallerContext();
-        boolean outermost = RUNNING.get() == null;
+        CallerContext outer = RUNNING.get();
+        CallerContext context = new CallerContext(pool, monitor, outer);
         After after = After.YIELDED;
-        RUNNING.set(Boolean.TRUE);
+        RUNNING.set(context);
+        // Before it looks whether all tasks fail: so either it does, or the thread that fails them sees this one.
+        pool.inCallers().add(task);
         // A wait of this task must not run children of the search that it runs inside.
         Frame around = Thread.currentThread() instanceof WorkerThread thread
                 ? thread.runner().slices().current()
                 : null;
         int children = around == null ? 0 : around.hideChildren();
         try {
+            Throwable cause = pool.failure();
+            if (cause != null) {
+                task.failRunning(cause);
+            }
             while (after == After.YIELDED) {
                 context.begin(task, System.nanoTime());
                 after = task.run(context);
@@ -73,8 +90,11 @@ public final class CallerRunner {
             if (around != null) {
                 around.showChildren(children);
             }
-            if (outermost) {
+            pool.inCallers().remove(task);
+            if (outer == null) {
                 RUNNING.remove();
+            } else {
+                RUNNING.set(outer);
             }
         }
         if (after == After.ENDED) {
@@ -84,7 +104,17 @@ public final class CallerRunner {
     }
 
     /** The context of a slice in its submitter's thread. */
-    private final class CallerContext extends TaskContext {
+    private static final class CallerContext extends TaskContext {
+        private final WorkerPool pool;
+        private final TrafficMonitor monitor;
+        private final @Nullable CallerContext outer;
+
+        CallerContext(WorkerPool pool, TrafficMonitor monitor, @Nullable CallerContext outer) {
+            this.pool = pool;
+            this.monitor = monitor;
+            this.outer = outer;
+        }
+
         @Override
         public int worker() {
             return -1;

@@ -81,7 +81,15 @@ final class IdleWorkers {
     /** Called when a looking worker has found a task, before it runs it: wakes another worker for further tasks. */
     void found(Worker worker) {
         long word = words.addAndGet(index(worker.domain), -LOOKING);
-        if (reach == Reach.WORKER || looking(word) > 0) {
+        if (looking(word) > 0) {
+            return;
+        }
+        if (asleep(word) > 0 && pool.maintenance(worker.domain).hasTasks()) {
+            // Under every policy any worker of the domain may run it.
+            wakeAfter(worker);
+            return;
+        }
+        if (reach == Reach.WORKER) {
             return;
         }
         if (anywhere) {

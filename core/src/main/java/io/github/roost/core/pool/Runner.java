@@ -28,7 +28,6 @@ final class Runner {
     private final Worker worker;
     private final WorkerPool pool;
     private final IdleWorkers idle;
-    private final @Nullable Runner replaced;
     private final WorkerTimeSlice timeSlice = new WorkerTimeSlice();
     private final WorkerCounters counters = new WorkerCounters();
     private final MaintenanceTurns maintenance;
@@ -40,6 +39,8 @@ final class Runner {
 
     private IdleStrategy idleStrategy;
     private long crowdedUntil = System.nanoTime();
+    /** The runner before this one, until the thread begins: kept, it would keep all before it. */
+    private @Nullable Runner replaced;
     /** Written once, as the thread begins. */
     private volatile @Nullable WorkerThread thread;
 
@@ -103,10 +104,11 @@ final class Runner {
         while (!worker.isRunBy(this) && worker.isRunBy(replaced)) {
             Thread.yield();
         }
+        replaced = null;
         Task task = null;
         try {
             worker.pinned(pool.pin(worker));
-            timeSlice.begin();
+            timeSlice.begin(pool.usualTimeSlice());
             while (goesOn()) {
                 task = choice.next();
                 if (task == null) {

@@ -25,6 +25,7 @@ import io.github.roost.core.task.Task.Outcome;
 import io.github.roost.core.task.TaskQueue;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
+import io.github.roost.topology.system.TimeSlice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -92,6 +93,9 @@ public final class WorkerPool {
 
     private final ParkedParts parkedParts = new ParkedParts();
     private final IdleWorkers idle;
+    /** Of the thread that makes the pool, 0 if not known: threads of workers inherit theirs from each other. */
+    private final long usualTimeSlice;
+
     private final CrossDomainHelp help;
     private final Overdue overdue;
     private final Watch watch;
@@ -104,6 +108,8 @@ public final class WorkerPool {
     private final Set<WorkerThread> threads = ConcurrentHashMap.newKeySet();
     /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
+    /** Tasks that run in threads of their submitters. */
+    private final Set<Task> inCallers = ConcurrentHashMap.newKeySet();
     /** Hands runners to threads whose runner has ended. */
     private final SynchronousQueue<Runner> spares = new SynchronousQueue<>();
     /** Replaced under the lock of this object. */
@@ -125,6 +131,7 @@ public final class WorkerPool {
     WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets, Platform platform) {
         this.setup = setup;
         this.platform = platform;
+        this.usualTimeSlice = TimeSlice.nanos();
         this.layout = setup.layout();
         this.callerCore = new CallerCore(setup.callerCpu(), layout.cpus());
         this.maintenance = new TaskQueue[layout.domains()];
@@ -152,6 +159,11 @@ public final class WorkerPool {
 
     public Dispatch dispatch() {
         return dispatch;
+    }
+
+    /** The time slice of a thread that is no worker, in nanoseconds; 0 if not known. */
+    long usualTimeSlice() {
+        return usualTimeSlice;
     }
 
     CrossDomainHelp help() {
@@ -764,6 +776,12 @@ public final class WorkerPool {
             }
         }
         blocked.forEach(runner -> deliver(() -> runner.slices().failRunning(cause)));
+        inCallers.forEach(task -> deliver(() -> task.failRunning(cause)));
+    }
+
+    /** The tasks that run in threads of their submitters. */
+    Set<Task> inCallers() {
+        return inCallers;
     }
 
     /** Fails the tasks that wait, each in a thread of its own, since callbacks may block. */

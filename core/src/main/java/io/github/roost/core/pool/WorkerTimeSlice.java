@@ -27,9 +27,12 @@ final class WorkerTimeSlice {
         return Math.max(TimeSlice.SHORTEST_NANOS, usual / PART);
     }
 
-    /** Sets the slice for searches; called when the thread starts. */
-    void begin() {
-        long usual = TimeSlice.nanos();
+    /**
+     * Sets the slice for searches; called when the thread begins to run a worker.
+     *
+     * @param usual of a thread that is no worker: this thread may have a worker's already
+     */
+    void begin(long usual) {
         if (usual > TimeSlice.SHORTEST_NANOS && usual < BATCH_NANOS && TimeSlice.set(ofSearches(usual))) {
             ofSearches = ofSearches(usual);
         }

@@ -8,6 +8,7 @@ import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.TableUse;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,8 @@ public class Request<Q, R> extends RoostFuture<R> implements Stepper {
     }
 
     /** Requests that callers have ended, in this process: if it has changed, there may be tasks in queues that nobody needs. */
+    private static final ThreadLocal<Boolean> ENDING = new ThreadLocal<>();
+
     private static final LongAdder ABANDONED = new LongAdder();
 
     private static final Kind[] KINDS = Kind.values();
@@ -175,26 +178,40 @@ public class Request<Q, R> extends RoostFuture<R> implements Stepper {
         return ABANDONED.sum();
     }
 
-    private static boolean abandons(boolean ends) {
-        if (ends) {
-            ABANDONED.increment();
+    /** Whether the calling thread ends a request: one that is parked goes on after its callbacks, so they must not wait for it. */
+    public static boolean isEndedHere() {
+        return ENDING.get() != null;
+    }
+
+    private static boolean abandons(BooleanSupplier end) {
+        Boolean outer = ENDING.get();
+        ENDING.set(Boolean.TRUE);
+        try {
+            boolean ends = end.getAsBoolean();
+            if (ends) {
+                ABANDONED.increment();
+            }
+            return ends;
+        } finally {
+            if (outer == null) {
+                ENDING.remove();
+            }
         }
-        return ends;
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        return abandons(super.cancel(mayInterruptIfRunning));
+        return abandons(() -> super.cancel(mayInterruptIfRunning));
     }
 
     @Override
     public boolean complete(R value) {
-        return abandons(super.complete(value));
+        return abandons(() -> super.complete(value));
     }
 
     @Override
     public boolean completeExceptionally(Throwable failure) {
-        return abandons(super.completeExceptionally(failure));
+        return abandons(() -> super.completeExceptionally(failure));
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -472,5 +473,37 @@ class NestedWaitingTest {
                             .join();
                 }))
                 .isEqualTo(count);
+    }
+
+    /** Spare threads still have theirs. */
+    @Test
+    void aWorkerThatWasHandedOverOftenKeepsFewOfItsRunners() throws Exception {
+        List<WeakReference<Runner>> runners = new ArrayList<>();
+        for (int wait = 0; wait < 200; wait++) {
+            CompletableFuture<Integer> answer = orchestrator.indexing().newFuture();
+            CountDownLatch waits = new CountDownLatch(1);
+            CompletableFuture<Integer> search = orchestrator.submit(
+                    (query, context) -> {
+                        runners.add(new WeakReference<>(((WorkerThread) Thread.currentThread()).runner()));
+                        waits.countDown();
+                        return answer.join();
+                    },
+                    1,
+                    id);
+            waits.await();
+            WorkerPool pool = Inside.pool(orchestrator);
+            Runner before = runners.getLast().get();
+            while (before != null && pool.worker(0).isRunBy(before)) {
+                Thread.onSpinWait();
+            }
+            answer.complete(wait);
+            assertThat(search.join()).isEqualTo(wait);
+        }
+        long kept = runners.size();
+        while (kept > 20) {
+            System.gc();
+            kept = runners.stream().filter(runner -> runner.get() != null).count();
+        }
+        assertThat(kept).isLessThanOrEqualTo(20);
     }
 }

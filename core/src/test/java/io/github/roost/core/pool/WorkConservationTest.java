@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -165,5 +167,40 @@ class WorkConservationTest {
             answers.forEach(CompletableFuture::join);
         }
         assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(tasks * 2 / 100);
+    }
+
+    /** It was added while one worker looked, which then found a search, and the other slept. */
+    @ParameterizedTest
+    @MethodSource("policies")
+    void maintenanceRunsOnAWorkerThatSleepsWhileTheOtherSearches(SchedulingPolicy policy) throws Exception {
+        try (Orchestrator orchestrator = machine(1, 2).scheduling(policy).build()) {
+            Registration table = orchestrator.register("table");
+            for (int round = 0; round < 100; round++) {
+                TimeUnit.MILLISECONDS.sleep(1);
+                orchestrator.submit((query, context) -> query, 1, table.id()).join();
+                CountDownLatch ran = new CountDownLatch(1);
+                CompletableFuture<Void> maintained = orchestrator.indexing().maintenance(table.id(), context -> {
+                    ran.countDown();
+                    return false;
+                });
+                CompletableFuture<Integer> search = orchestrator.submit(
+                        (query, context) -> {
+                            ran.await();
+                            return query;
+                        },
+                        1,
+                        table.id());
+                search.join();
+                maintained.join();
+            }
+        }
+    }
+
+    private static List<SchedulingPolicy> policies() {
+        return List.of(
+                SchedulingPolicy.HOME_DOMAIN,
+                SchedulingPolicy.HOME_DOMAIN_UNGATED,
+                SchedulingPolicy.WORK_STEALING,
+                SchedulingPolicy.ROUND_ROBIN);
     }
 }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,5 +93,20 @@ class WorkerTimeSliceTest {
 
     private static long sliceOf(Orchestrator orchestrator, MappingId id) {
         return orchestrator.submit((none, context) -> TimeSlice.nanos(), 0, id).join();
+    }
+
+    /** Threads of workers start each other, and run one worker after another. */
+    @Test
+    void aWorkerThatWasHandedOverOftenHasTheSameSlice() throws Exception {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            for (int wait = 0; wait < 20; wait++) {
+                CompletableFuture<Integer> answer = orchestrator.indexing().newFuture();
+                CompletableFuture<Integer> search = orchestrator.submit((query, context) -> answer.join(), 1, id);
+                answer.completeOnTimeout(1, 1, TimeUnit.MILLISECONDS);
+                search.join();
+                assertThat(sliceOf(orchestrator, id)).isEqualTo(usual);
+            }
+        }
     }
 }

@@ -19,6 +19,9 @@ import java.util.List;
  * allowed PUs.
  */
 public final class HwlocTopology implements AutoCloseable {
+    /** More CPUs or nodes than any machine has; a set in a file may be infinite. */
+    private static final int MAX_BIT = 65_535;
+
     private static final long INCLUDE_DISALLOWED = 1;
     private static final int NOT_FOUND = -1;
 
@@ -191,6 +194,9 @@ public final class HwlocTopology implements AutoCloseable {
         }
         int bit = (int) hwloc.bitmapNext.invokeExact(bitmap, -1);
         while (bit >= 0) {
+            if (bit > MAX_BIT) {
+                throw new HwlocException("hwloc has a set of CPUs or nodes beyond number " + MAX_BIT);
+            }
             bits.set(bit);
             bit = (int) hwloc.bitmapNext.invokeExact(bitmap, bit);
         }

@@ -1,6 +1,8 @@
 package io.github.roost.topology.system;
 
 import java.io.IOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,6 +17,9 @@ import java.util.Optional;
 public record ThreadPlacement(long tid, List<Integer> allowedCpus) {
     private static final Path SELF = Path.of("/proc/thread-self");
     private static final Path TASKS = Path.of("/proc/self/task");
+    /** The names of threads in these files may be cut within a character. */
+    private static final Charset BYTES = StandardCharsets.ISO_8859_1;
+
     private static final String ALLOWED = "Cpus_allowed_list:";
 
     /** Copies the list. */
@@ -43,9 +48,9 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus) {
 
     private static Optional<ThreadPlacement> read(Path task) {
         try {
-            String stat = Files.readString(task.resolve("stat"));
+            String stat = Files.readString(task.resolve("stat"), BYTES);
             long tid = Long.parseLong(stat.substring(0, stat.indexOf(' ')));
-            String allowed = Files.readAllLines(task.resolve("status")).stream()
+            String allowed = Files.readAllLines(task.resolve("status"), BYTES).stream()
                     .filter(line -> line.startsWith(ALLOWED))
                     .findFirst()
                     .orElseThrow(() -> new IOException("no " + ALLOWED + " in " + task))
