@@ -135,6 +135,27 @@ class DomainMemoryTest {
     }
 
     @Test
+    void whatIsRefusedTakesNoAddresses() throws Exception {
+        Arena closed = Arena.ofShared();
+        closed.close();
+        long before = addressKib();
+        for (int time = 0; time < 100; time++) {
+            assertThatThrownBy(() -> DomainMemory.allocate(1L << 30, closed)).isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(addressKib() - before).isLessThan(10 << 20);
+        assertThatThrownBy(() -> DomainMemory.allocate(Long.MAX_VALUE, Arena.ofAuto()))
+                .isInstanceOf(OutOfMemoryError.class);
+    }
+
+    private static long addressKib() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("VmSize:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     void nothingCannotBeAllocated() {
         assertThatThrownBy(() -> DomainMemory.allocate(0, Arena.global())).hasMessage("bytes must be 1 or more, got 0");
         assertThatThrownBy(() -> DomainMemory.allocateUncounted(0, Arena.global()))

@@ -133,6 +133,9 @@ public final class LinuxMemory {
      * @param arena unmaps the memory when it closes
      */
     public MemorySegment map(long bytes, Arena arena) {
+        if (bytes > Long.MAX_VALUE - 2 * HUGE_PAGE) {
+            throw new OutOfMemoryError("the kernel has no " + bytes + " bytes of address space");
+        }
         MemorySegment mapping = mapPages(Math.addExact(roundUp(bytes), HUGE_PAGE), arena);
         return mapping.asSlice(roundUp(mapping.address()) - mapping.address(), bytes);
     }
@@ -151,7 +154,12 @@ public final class LinuxMemory {
             if (start.address() == -1) {
                 throw new OutOfMemoryError("the kernel has no " + mapped + " bytes of address space");
             }
-            return start.reinterpret(mapped, arena, unmap);
+            try {
+                return start.reinterpret(mapped, arena, unmap);
+            } catch (RuntimeException closed) {
+                unmap.accept(start.reinterpret(mapped));
+                throw closed;
+            }
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }
