@@ -50,6 +50,38 @@ static void search_layers(int32_t isa, const struct search *search) {
     }
 }
 
+/* Begins a rerank, or goes on with more of the nodes found by codes. */
+static void rerank_to(const struct search *search, int64_t end) {
+    struct progress *progress = search->progress;
+    progress->size = (int32_t)(end < progress->by_code ? end : progress->by_code);
+    progress->nearest = INT64_MAX;
+    progress->phase = RERANKING;
+}
+
+/* Whether one of the last third of the reranked nodes is among their nearest half. */
+static int is_unsure(const struct search *search) {
+    const struct progress *progress = search->progress;
+    int32_t nearer = 0;
+    for (int32_t i = 0; i < progress->size; i++) nearer += search->found[i] < progress->nearest;
+    return nearer < progress->size / 2;
+}
+
+static void rerank_found(int32_t isa, const struct search *search) {
+    struct progress *progress = search->progress;
+    while (progress->phase == RERANKING && progress->left > 0) {
+        CALL(isa, rerank, search);
+        if (progress->phase == SORTING_AGAIN) {
+            const int unsure = is_unsure(search);
+            progress->unsure = unsure && progress->size == progress->by_code;
+            if (unsure && !progress->unsure) {
+                rerank_to(search, 2ll * progress->size);
+            } else {
+                progress->next = progress->size;
+            }
+        }
+    }
+}
+
 int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search) {
     (void)memory;
     struct progress *progress = search->progress;
@@ -60,19 +92,17 @@ int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t 
     if (progress->phase == FORGETTING && forget(search)) progress->phase = SORTING;
     if (progress->phase == SORTING && sort(search)) {
         progress->phase = DONE;
+        progress->unsure = 0;
         if (image->coded == CODES_AND_VECTORS) {
-            if (progress->size > search->most_reranked) progress->size = search->most_reranked;
+            progress->by_code = progress->size;
             progress->next = 0;
-            progress->phase = RERANKING;
+            rerank_to(search, search->most_reranked);
         }
     }
-    if (progress->phase == RERANKING) {
-        CALL(isa, rerank, search);
-        if (progress->phase == SORTING_AGAIN) progress->next = progress->size;
-    }
+    if (progress->phase == RERANKING) rerank_found(isa, search);
     if (progress->phase == SORTING_AGAIN && sort(search)) progress->phase = DONE;
     if (progress->phase == DAMAGED) return -1;
-    return progress->phase == DONE;
+    return progress->phase == DONE ? 1 + progress->unsure : 0;
 }
 
 void roost_hnsw_end_search(struct progress *progress) {

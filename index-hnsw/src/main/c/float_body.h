@@ -75,13 +75,18 @@ void RERANK(const struct search *search) {
     int32_t nodes[SCAN_RUN];
     float distances[SCAN_RUN] __attribute__((aligned(64)));
     const int32_t max = search->budget / RERANK_COST < SCAN_RUN ? search->budget / RERANK_COST : SCAN_RUN;
+    const int32_t last_third = progress->size - progress->size / 3;
     while (progress->next < progress->size && progress->left > 0) {
         const int32_t from = (int32_t)progress->next;
         const int32_t count = progress->size - from < max ? progress->size - from : max;
         for (int32_t i = 0; i < count; i++) nodes[i] = node_of(search->found[from + i]);
         for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(search->image, nodes[i]);
         measure(search, nodes, count, distances);
-        for (int32_t i = 0; i < count; i++) push_farthest(search->found, from + i, key(distances[i], nodes[i]));
+        for (int32_t i = 0; i < count; i++) {
+            const int64_t entry = key(distances[i], nodes[i]);
+            if (from + i >= last_third && entry < progress->nearest) progress->nearest = entry;
+            push_farthest(search->found, from + i, entry);
+        }
         progress->next += count;
         progress->left -= RERANK_COST * count;
     }

@@ -8,7 +8,8 @@
 int32_t roost_hnsw_supports(int32_t isa);
 
 /*
- * Continues a graph search. Returns 1 when it is complete, 0 before, -1 if the image is damaged. Here and below `isa` must be supported,
+ * Continues a graph search. Returns 1 when it is complete, or 2 if the codes of the nodes found do not tell which of them are near, 0 before, -1
+ * if the image is damaged. Here and below `isa` must be supported,
  * and the arguments are the same at every call. `memory` is the image's base; as an argument of its own Java keeps it open during
  * the call.
  */

@@ -106,7 +106,7 @@ struct progress {
     int64_t waiting;
     /* Index of the next element in the phase's list: neighbors of `from`, the log, `found`, or nodes. */
     int64_t next;
-    /* In the upper layers: the entry whose neighbors are compared, the nearest entry so far, and the layer. */
+    /* In the upper layers: the entry whose neighbors are compared, the nearest entry so far, and the layer. In a rerank: the nearest of its last third. */
     int64_t from;
     int64_t nearest;
     int32_t level;
@@ -115,6 +115,10 @@ struct progress {
     /* Per part -128 times the sum of its weights. */
     int32_t starts[MAX_PARTS];
     float slope;
+    /* Entries in `found` before the rerank. */
+    int32_t by_code;
+    /* Whether all were reranked, and codes still did not tell near nodes from far ones. */
+    int32_t unsure;
 };
 
 /*
@@ -126,7 +130,8 @@ struct progress {
  * `visited` has one bit per node, all zero before and after. `candidates` has room for all nodes plus one,
  * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for MAX_PARTS * MAX_DIMENSIONS bytes: the
  * parts of the query's weights, at every MAX_DIMENSIONS, each zero-padded to a multiple of CODE_LANES. After a search over codes the
- * nearest `most_reranked` found nodes are reranked and the rest is dropped. `budget` is the work of one call, in distances: a
+ * nearest `most_reranked` found nodes are reranked, twice as many while the last third of them has one of the nearest half, and the rest is
+ * dropped: where codes tell nodes apart, those are among the first. `budget` is the work of one call, in distances: a
  * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbors. If `scanned` is not 0, no links are
  * followed, and all allowed nodes are compared.
  *

@@ -201,20 +201,19 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
                 return part;
             }
         }
+        if (full) {
+            // Whether or not there is memory for another part: the merge may free some.
+            sealAll();
+            merges.request();
+        }
         limit().admit(name(), this::bytesWithAnotherPart);
         LiveRows next = LiveRows.empty(options.metric(), vector, mergeAfter);
         List<LiveRows> more = new ArrayList<>(parts.all());
         more.add(next);
         List<LiveRows> all = List.copyOf(more);
         places.enter(next);
-        if (full) {
-            sealAll();
-        }
         open.add(next);
         parts.replace(all);
-        if (full) {
-            merges.request();
-        }
         return next;
     }
 

@@ -36,6 +36,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -694,6 +695,37 @@ class LiveTableTest {
                 .isInstanceOf(TableFullException.class);
         try (LiveTable table = LiveTable.builder().memoryLimit(bytes).build(ORCHESTRATOR, ids, rows)) {
             assertThat(table.size()).isEqualTo(rows.length);
+        }
+    }
+
+    /** The rows that were replaced and removed still have their places, until a merge that is begun by itself. */
+    @Test
+    void aTableAtItsLimitTakesRowsAgainWhenOthersAreGone() throws Exception {
+        float[][] rows = gaussian(10, 32, new Random(73));
+        long bytes;
+        try (LiveTable table = LiveTable.builder().mergeAfter(1_000).build(ORCHESTRATOR, 32)) {
+            table.put(0, rows[0]);
+            bytes = table.bytes();
+        }
+        try (LiveTable table =
+                LiveTable.builder().mergeAfter(1_000).memoryLimit(3 * bytes).build(ORCHESTRATOR, 32)) {
+            assertThatThrownBy(() -> {
+                        for (int row = 0; row < 100_000; row++) {
+                            table.put(row % rows.length, rows[row % rows.length]);
+                        }
+                    })
+                    .isInstanceOf(TableFullException.class);
+            for (int row = 0; row < rows.length; row++) {
+                table.remove(row);
+            }
+            for (boolean isPut = false; !isPut; ) {
+                try {
+                    isPut = table.put(5, rows[5]);
+                } catch (TableFullException full) {
+                    TimeUnit.MILLISECONDS.sleep(1);
+                }
+            }
+            assertThat(table.search(rows[5], 1).join().ids()).containsExactly(5);
         }
     }
 

@@ -264,4 +264,35 @@ class OddRowsTest {
             assertThat(recall(table)).isGreaterThan(.97);
         }
     }
+
+    /** All true distances are floats. */
+    @ParameterizedTest
+    @CsvSource({"1e-6, 1e13, 1", "1e-6, 1e13, 800", "1e-6, 1e13, 1200", "1e-3, 1e15, 800", "1e-4, 1e8, 800"})
+    void rowsOfTwoSizesAreFoundByQueriesOfBoth(float usual, float large, int many) {
+        scale(rows, 0, usual, many, rows.length);
+        scale(rows, 9, large, 0, many);
+        scale(queries, 0, usual, 15, queries.length);
+        scale(queries, 9, large, 0, 15);
+        if (many == 1) {
+            for (int query = 0; query < 15; query++) {
+                queries[query] = rows[0].clone();
+                queries[query][0] *= 1.001f;
+            }
+        }
+        try (HnswTable table = table(Metric.SQUARED_L2, ElementType.FLOAT32)) {
+            assertThat(recall(table)).isGreaterThan(.97);
+            for (float[] query : queries) {
+                SearchResult nearest = table.search(SearchRequest.of(query, 1)).join();
+                assertThat(nearest.distances()[0]).isLessThan(Float.POSITIVE_INFINITY);
+            }
+        }
+    }
+
+    private static void scale(float[][] vectors, float offset, float size, int from, int to) {
+        for (int vector = from; vector < to; vector++) {
+            for (int i = 0; i < DIMENSION; i++) {
+                vectors[vector][i] = (vectors[vector][i] + offset) * size;
+            }
+        }
+    }
 }

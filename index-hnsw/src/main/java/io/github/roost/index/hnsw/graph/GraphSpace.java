@@ -7,14 +7,13 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 /**
  * The scaling of a table's rows and queries into the space of its graph, and of distances back.
  *
- * <p>jvector scores by 1 / (1 + squared distance) in float: below about 10<sup>-7</sup> all distances have the same score, and
- * squares of very small or large values leave the range of float. So rows outside the range in which scores differ are
+ * <p>Squares of very small or large values leave the range of float. So rows outside a range are
  * multiplied by a power of two, which is lossless, and distances are scaled back. Under cosine, rows and queries
  * are normalized to length 1: half the squared distance of such vectors is one minus their cosine.
  *
- * <p>Under squared L2 the scale is that of most rows, so that a few of 10<sup>20</sup> times their size, such as the largest float for a
+ * <p>Under squared L2 the scale is that of most rows, so that a few of 10<sup>30</sup> times their size, such as the largest float for a
  * missing value, cost the others no precision. The distance to such a row may be infinite, and a query as large as it is compared with
- * every row.
+ * every row. Distances to smaller rows are finite.
  *
  * @param metric the caller's metric
  * @param exponent every row has been multiplied by two to this power; 0 for cosine
@@ -37,6 +36,10 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
     private static final int MAX_FITTING = SCALED;
     /** Rows whose largest values differ by up to this binary exponent have one scale. */
     private static final int SPREAD = MAX_FITTING - MIN_FITTING;
+    /** Max binary exponent of rows between which all distances are finite: the square of a sum of two, times 4,096. */
+    private static final int MAX_FINITE = 55;
+    /** Min binary exponent of usual rows whose differences have squares that are normal floats, though near neighbors differ little. */
+    private static final int MIN_USUAL = -43;
     /** Max binary exponent of a row of very other size: a product of it and a query of others' size is in the range of float. */
     private static final int MAX_ODD = 80;
     /** Max value of a scaled query: the squared norm of 4,096 such components is still in the range of float. */
@@ -75,8 +78,13 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
             int usual = Float.MIN_EXPONENT + (metric == Metric.SQUARED_L2 ? usual(largest) : largest);
             int exponent = usual >= 0 && usual <= SCALED ? 0 : SCALED - usual;
             int max = Float.MIN_EXPONENT + largest;
-            exponent = Math.min(exponent, MAX_ODD - max);
+            exponent = Math.min(exponent, fitting(usual, max));
             return new GraphSpace(metric, exponent, max + exponent);
+        }
+
+        /** The largest exponent at which distances to the largest rows are finite, if distances between usual ones are then exact. */
+        private static int fitting(int usual, int max) {
+            return usual + MAX_FINITE - max >= MIN_USUAL ? MAX_FINITE - max : MAX_ODD - max;
         }
 
         /** The largest size of those of one scale to which most rows belong. */

@@ -182,8 +182,10 @@ public final class RowSearcher {
     private boolean searchGraph(int width, int limit, NodeSet allowed, SearchScratch scratch, GraphVisit visit) {
         searcher.search(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
         touchedRecords(scratch, visit);
+        int nodes = image.shape().nodes();
         return !visit.isCutShort()
-                && SearchPlan.wentFar(scratch.expanded(), image.shape().nodes(), allowed.size(), width);
+                && (SearchPlan.wentFar(scratch.expanded(), nodes, allowed.size(), width)
+                        || (scratch.isUnsure() && SearchPlan.mayHaveNearer(scratch.size(), width, limit, nodes)));
     }
 
     private static IntPredicate inBoth(AllowedRows alive, AllowedRows wanted) {

@@ -193,6 +193,10 @@ final class JavaSearch implements GraphSearcher {
         private long nearest;
 
         private int layer;
+        /** The number of nodes found before the rerank, and the nearest entry of its last third. */
+        private int byCode;
+
+        private long nearestOfLastThird;
 
         private Search(GraphImage image, SearchScratch scratch, int width, NodeSet allowed, boolean byCodes) {
             this.image = image;
@@ -369,22 +373,52 @@ final class JavaSearch implements GraphSearcher {
             } else if (measure == vectors || !image.shape().hasVectors()) {
                 phase = Phase.DONE;
             } else {
+                byCode = scratch.size();
                 next = 0;
-                end = Math.min(scratch.size(), maxReranked);
-                scratch.setSize(end);
-                phase = Phase.RERANKING;
+                rerankTo(maxReranked);
             }
+        }
+
+        /** Begins a rerank, or goes on with more of the nodes found by codes. */
+        private void rerankTo(long more) {
+            end = (int) Math.min(byCode, more);
+            nearestOfLastThird = Long.MAX_VALUE;
+            phase = Phase.RERANKING;
         }
 
         /** Reranks the next found node by its vector. */
         private void rerank() {
             if (next == end) {
-                phase = Phase.SORTING_AGAIN;
+                endRerank();
                 return;
             }
-            int node = scratch.node(next++);
+            int node = scratch.node(next);
             computed++;
-            found.offer(SearchScratch.entry(vectors.distance(node), node));
+            long entry = SearchScratch.entry(vectors.distance(node), node);
+            scratch.found.setAtIndex(GraphImage.LONG, next, entry);
+            if (next >= end - end / 3) {
+                nearestOfLastThird = Math.min(nearestOfLastThird, entry);
+            }
+            next++;
+        }
+
+        /** Goes on while one of the last third is among the nearest half, as {@code search.h} explains. */
+        private void endRerank() {
+            int nearer = 0;
+            for (int i = 0; i < end; i++) {
+                nearer += scratch.found.getAtIndex(GraphImage.LONG, i) < nearestOfLastThird ? 1 : 0;
+            }
+            boolean unsure = nearer < end / 2;
+            if (unsure && end < byCode) {
+                rerankTo(2L * end);
+                return;
+            }
+            for (int i = 0; i < end; i++) {
+                found.offer(scratch.found.getAtIndex(GraphImage.LONG, i));
+            }
+            scratch.setSize(end);
+            scratch.setUnsure(unsure);
+            phase = Phase.SORTING_AGAIN;
         }
 
         private void sortAgain() {

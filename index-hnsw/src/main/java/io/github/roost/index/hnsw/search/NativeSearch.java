@@ -34,6 +34,9 @@ final class NativeSearch implements GraphSearcher {
         return Library.LIBRARY.supported(NativeSearch::new);
     }
 
+    /** What a search returns that is complete, and whose codes did not tell near nodes from far ones. */
+    private static final int UNSURE = 2;
+
     /** The functions of the library, as constants so that the JIT compiles direct calls. It stays loaded for the life of the JVM. */
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeSearch.class, "roost_hnsw");
@@ -79,6 +82,7 @@ final class NativeSearch implements GraphSearcher {
         if (result < 0) {
             throw new DamagedImageException();
         }
+        scratch.setUnsure(result == UNSURE);
         return result != 0;
     }
 

@@ -20,6 +20,8 @@ public final class SearchPlan {
     private static final int ON_THE_WAY = 16;
     /** A search that expands this many times the expected nodes went far. */
     private static final int FAR = 2;
+    /** A search that keeps at least this many times the nodes that it must rerank is wide. */
+    private static final int UNSURE = 4;
     /** Max neighbors of a node in a graph of the default size. */
     private static final int NEIGHBORS = 32;
     /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
@@ -99,6 +101,17 @@ public final class SearchPlan {
         return allowed < nodes && expanded > FAR * (ef * (double) nodes / allowed + ON_THE_WAY);
     }
 
+    /**
+     * Whether a search over codes that do not tell near nodes from far ones must be repeated with a larger ef, since the nodes that it has not
+     * found may be as near. One that keeps few nodes is not: it finds what its caller has asked for.
+     *
+     * @param found number of nodes that it found
+     * @param limit number of nodes that are reranked at least
+     */
+    public static boolean mayHaveNearer(int found, int ef, int limit, int nodes) {
+        return found == ef && ef >= UNSURE * limit && ef < nodes;
+    }
+
     /** The width of a repeated graph search. */
     public static int wider(int width, int nodes) {
         return (int) Math.min((long) WIDER * width, nodes);
@@ -116,7 +129,7 @@ public final class SearchPlan {
                 : limit + limit / 4L + GraphImage.MAX_NEIGHBORS;
     }
 
-    /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest. */
+    /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest, if codes tell nodes apart. */
     public static int reranked(int k, int width, int dimension) {
         long max = Math.max((long) k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / dimension);
         return (int) Math.min(width, max);

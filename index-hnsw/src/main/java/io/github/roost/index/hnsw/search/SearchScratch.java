@@ -65,6 +65,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     JavaSearch.@Nullable Search inJava;
 
     private boolean isScan;
+    private boolean isUnsure;
 
     MemorySegment visited = MemorySegment.NULL;
     MemorySegment candidates = MemorySegment.NULL;
@@ -194,6 +195,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
         }
         dimension = image.shape().dimension();
         isScan = false;
+        isUnsure = false;
         forgetProgress();
         // Zero the padding after the query's last value, up to whole lanes.
         for (int i = dimension; i % LANES != 0; i++) {
@@ -268,6 +270,15 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
                 || dimension != image.shape().dimension()) {
             throw new IllegalStateException("the scratch was not begun for this search");
         }
+    }
+
+    /** Whether all found nodes were reranked by their vectors, and their codes do not tell which of them are near. */
+    public boolean isUnsure() {
+        return isUnsure;
+    }
+
+    void setUnsure(boolean value) {
+        isUnsure = value;
     }
 
     void setSize(int value) {
