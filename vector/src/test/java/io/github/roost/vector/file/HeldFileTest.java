@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -87,9 +88,8 @@ class HeldFileTest {
 
     @Test
     void versionsThatReadersKeepAreSeenByWhoeverChangesTheFile() throws IOException {
-        try (HeldFile changes = HeldFile.toChange(file);
+        try (HeldFile changes = Objects.requireNonNull(HeldFile.toChange(file));
                 HeldFile reads = HeldFile.toRead(file)) {
-            assertThat(changes).isNotNull();
             assertThat(changes.isKept(100)).isFalse();
             assertThat(reads.keep(7)).isTrue();
             try (HeldFile readsToo = HeldFile.toRead(file)) {
