@@ -82,8 +82,8 @@ final class IvfSearch {
         return lists.layout().codes() ? scannerOfCodes : scannerOfFloats;
     }
 
-    private IvfRequest request(float[] query, SearchRequest request) {
-        return IvfRequest.of(query, request, preparation.storedDistance(request.radius()));
+    private IvfRequest stored(SearchRequest request) {
+        return IvfRequest.of(preparation.storedQuery(request.query()), request);
     }
 
     /** The nprobe of requests that set none. */
@@ -97,8 +97,7 @@ final class IvfSearch {
 
     /** Submits a request without a target recall. */
     CompletableFuture<SearchResult> submit(SearchRequest request) {
-        float[] query = preparation.storedQuery(request.query());
-        return submit(request(query, request), probes(request), request.options());
+        return submit(stored(request), probes(request), request.options());
     }
 
     /** Submits a search for the k nearest of all rows as batch work. */
@@ -143,18 +142,16 @@ final class IvfSearch {
     private List<CompletableFuture<SearchResult>> submitOrThrow(List<SearchRequest> requests) {
         IvfRows.View view = rows.view();
         int max = requests.stream().mapToInt(this::probes).max().orElseThrow();
-        float[][] queries = requests.stream()
-                .map(request -> preparation.storedQuery(request.query()))
-                .toArray(float[][]::new);
-        int[][] scanned = scanned(view.lists(), max, queries);
-        List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(queries.length);
-        for (int i = 0; i < queries.length; i++) {
+        List<IvfRequest> stored = requests.stream().map(this::stored).toList();
+        int[][] scanned = scanned(
+                view.lists(), max, stored.stream().map(IvfRequest::vector).toArray(float[][]::new));
+        List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(scanned.length);
+        for (int i = 0; i < scanned.length; i++) {
             int probes = probes(requests.get(i));
             // The nearest come first, after the buffer if it is scanned. There may be fewer lists than probes.
             int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
             int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
-            IvfRequest request = request(queries[i], requests.get(i));
-            forks.add(fork(Round.first(request, view, own, probes, false)));
+            forks.add(fork(Round.first(stored.get(i), view, own, probes, false)));
         }
         List<CompletableFuture<SearchResult>> answers = orchestrator
                 .indexing()
@@ -165,7 +162,7 @@ final class IvfSearch {
 
     /** The numbers of a checked query's nearest lists, nearest first. */
     int[] probed(float[] query, int probes) {
-        return probed(rows.lists(), probes, preparation.storedQuery(query))[0];
+        return probed(rows.lists(), probes, preparation.storedQuery(query).vector())[0];
     }
 
     private int[][] probed(Lists lists, int probes, float[]... prepared) {
@@ -236,7 +233,7 @@ final class IvfSearch {
 
         /** The answer of a search that ends here; cut short if a round would follow. */
         SearchResult answer(SearchResult found, @Nullable Round next) {
-            return found.with(dropped.plus(found.cost()), found.cutShort() || next != null);
+            return request.query().original(found.with(dropped.plus(found.cost()), found.cutShort() || next != null));
         }
     }
 
@@ -272,7 +269,7 @@ final class IvfSearch {
     private Step<Object, SearchResult> after(Round round, IvfQuery.Result result) {
         SearchResult found = round.with(result.found());
         Round next = next(round, result, found);
-        return next == null || next.isSpent() ? Step.done(preparation.original(round.answer(found, next))) : fork(next);
+        return next == null || next.isSpent() ? Step.done(round.answer(found, next)) : fork(next);
     }
 
     private IvfQuery<?> query(Round round, ListScanner ofLists) {
@@ -364,16 +361,16 @@ final class IvfSearch {
 
     /** Searches for the k nearest of all rows in this thread, which scans one list after the other. The caller has checked the query. */
     SearchResult searchHere(float[] query, int k, int probes, SearchContext context) {
-        float[] prepared = preparation.storedQuery(query);
+        IvfRequest request = IvfRequest.nearest(preparation.storedQuery(query), k);
         // The calling thread need not run a task of this table.
         try (var _ = registration.use().holdFromInside()) {
-            Round round = first(IvfRequest.nearest(prepared, k), probes);
+            Round round = first(request, probes);
             while (true) {
                 IvfQuery.Result result = scanHere(round, context);
                 SearchResult found = round.with(result.found());
                 Round next = next(round, result, found);
                 if (next == null || next.isSpent()) {
-                    return preparation.original(round.answer(found, next));
+                    return round.answer(found, next);
                 }
                 round = next;
             }

@@ -221,7 +221,8 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
         RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
         Vectors.requireIds(ids, vectors.length);
-        return plan(orchestrator, ids, preparation, row -> vectors[row]).apply(work(orchestrator));
+        return plan(orchestrator, ids, preparation, RowSizes.of(vectors), row -> vectors[row])
+                .apply(work(orchestrator));
     }
 
     /**
@@ -239,12 +240,15 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
         BuildWork.requireRows(ids, rows);
         RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
-        Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, rows::row);
+        RowSizes sizes = new RowSizes();
+        Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, sizes, rows::row);
         return work(orchestrator).start(work -> {
             work.phase(READ, rows.size());
             work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
                 for (int row = from; row < to; row++) {
-                    preparation.requireRow(row, rows.row(row));
+                    float[] values = rows.row(row);
+                    preparation.requireRow(row, values);
+                    sizes.add(values);
                 }
             });
             return build.apply(work);
@@ -277,9 +281,17 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
         return rows * (bytes * dimension + Long.BYTES);
     }
 
-    /** The build, with the options as they are now. */
+    /**
+     * The build, with the options as they are now.
+     *
+     * @param sizes of all rows, when the build begins
+     */
     private Function<BuildWork, IvfTable> plan(
-            Orchestrator orchestrator, long[] ids, RowPreparation preparation, IntFunction<float[]> rows) {
+            Orchestrator orchestrator,
+            long[] ids,
+            RowPreparation preparation,
+            RowSizes sizes,
+            IntFunction<float[]> rows) {
         int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;
         if (lists > ids.length) {
             throw new IllegalArgumentException(
@@ -296,7 +308,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
         boolean areApart = apart;
         long limit = memoryLimit;
         return work -> {
-            RowPreparation fitted = preparation.fittedTo(rows, ids.length);
+            RowPreparation fitted = preparation.fittedTo(sizes);
             IntFunction<float[]> stored = row -> fitted.stored(rows.apply(row));
             RowMap locations = new RowMap(ids.length);
             boolean isDone = false;

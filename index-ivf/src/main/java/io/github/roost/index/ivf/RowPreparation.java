@@ -2,56 +2,48 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
-import io.github.roost.vector.math.NearestRows;
-import io.github.roost.vector.math.ScalarQuantizer;
-import java.util.Arrays;
-import java.util.function.IntFunction;
 
 /**
- * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine; else, if values are so small or
- * large that their squares leave the range of float, values multiplied by a power of two, which is lossless.
+ * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine; else, if most rows are so small or
+ * large that their squares leave the range of float, values multiplied by a power of two, which loses nothing unless a value becomes
+ * denormal.
+ *
+ * <p>Rows are made larger only as far as the largest of those that the table is built from allows: the squared distance between any two
+ * stored rows must be in the range of float. Later rows that are larger than that are refused.
  *
  * @param element type whose range must hold the rows
  * @param exponent rows are multiplied by two to this power
  */
 record RowPreparation(Metric metric, int dimension, ElementType element, int exponent) {
     private static final float MAX_HALF = 65_504;
-    /** Rows whose largest values have a binary exponent from the negated to this one are stored as they are. */
+    /** Most rows are stored with largest values whose binary exponent is from the negated to this one. */
     private static final int FITTING = 40;
     /** The same for float16, which has fewer exponents below 0. */
     private static final int FITTING_HALF = 4;
+    /** Max binary exponent of enlarged float16 rows, less than that of {@link #MAX_HALF}. */
+    private static final int MAX_ENLARGED_HALF = 14;
 
     RowPreparation(Metric metric, int dimension, ElementType element) {
         this(metric, dimension, element, 0);
     }
 
     /** This preparation, with the exponent that fits most rows. */
-    RowPreparation fittedTo(IntFunction<float[]> rows, int count) {
-        int[] exponents = Arrays.stream(ScalarQuantizer.sample(count))
-                .mapToObj(rows)
-                .mapToInt(RowPreparation::exponentOf)
-                .filter(found -> found >= Float.MIN_EXPONENT - Float.PRECISION)
-                .sorted()
-                .toArray();
-        if (metric == Metric.COSINE || exponents.length == 0) {
+    RowPreparation fittedTo(RowSizes sizes) {
+        if (metric == Metric.COSINE || sizes.isEmpty()) {
             return this;
         }
-        int found = exponents[exponents.length / 2];
+        int median = sizes.median();
         int least = element == ElementType.FLOAT16 ? -FITTING_HALF : -FITTING;
-        boolean fits = found >= least && found <= FITTING;
-        return fits ? this : new RowPreparation(metric, dimension, element, -found);
+        int fitting = Math.clamp(median, least, FITTING) - median;
+        int allowed = Math.max(0, maxEnlarged() - sizes.largest());
+        return new RowPreparation(metric, dimension, element, Math.min(fitting, allowed));
     }
 
-    /** The binary exponent of the largest absolute value; that of no number for zeros. */
-    private static int exponentOf(float[] row) {
-        float max = 0;
-        for (float value : row) {
-            max = Math.max(max, Math.abs(value));
-        }
-        // In double, as denormal floats have lower exponents.
-        return Math.getExponent((double) max);
+    /** Max binary exponent of the values of enlarged rows: the squared distance of rows of such values is in the range of float. */
+    private int maxEnlarged() {
+        int exponentOfDimension = Integer.SIZE - Integer.numberOfLeadingZeros(dimension - 1);
+        return element == ElementType.FLOAT16 ? MAX_ENLARGED_HALF : (Float.MAX_EXPONENT - 4 - exponentOfDimension) / 2;
     }
 
     private static float[] scaled(float[] row, int exponent) {
@@ -85,16 +77,27 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
     }
 
     private void requireHeld(int number, float[] row) {
-        if (element != ElementType.FLOAT16 || metric == Metric.COSINE) {
-            return;
-        }
-        for (int d = 0; d < row.length; d++) {
-            if (Math.abs(Math.scalb(row[d], exponent)) > MAX_HALF) {
+        float max = maxPassed();
+        for (int d = 0; d < row.length && max < Float.MAX_VALUE; d++) {
+            if (Math.abs(row[d]) > max) {
                 throw new IllegalArgumentException("vector " + number + " must be within "
-                        + (exponent == 0 ? "65,504" : Math.scalb(MAX_HALF, -exponent))
-                        + " of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
+                        + (exponent == 0 ? "65,504" : max) + " of 0 in "
+                        + (element == ElementType.FLOAT16 ? "FLOAT16 lists" : "lists")
+                        + (exponent == 0 ? "" : " built from far smaller rows") + ", got " + row[d] + " in dimension "
+                        + d);
             }
         }
+    }
+
+    /** The largest value of rows that can be stored. */
+    private float maxPassed() {
+        if (metric == Metric.COSINE) {
+            return Float.MAX_VALUE;
+        }
+        if (element == ElementType.FLOAT16) {
+            return Math.scalb(MAX_HALF, -exponent);
+        }
+        return exponent > 0 ? Math.scalb(1f, maxEnlarged() + 1 - exponent) : Float.MAX_VALUE;
     }
 
     /** The stored form of a checked row. */
@@ -102,39 +105,34 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
         return metric == Metric.COSINE ? Vectors.normalized(row) : scaled(row, exponent);
     }
 
-    /** The stored form of a checked query. The order by inner product does not depend on a query's norm. */
-    float[] storedQuery(float[] query) {
-        return metric == Metric.INNER_PRODUCT ? query : stored(query);
+    /** The stored form of a checked query. */
+    StoredQuery storedQuery(float[] query) {
+        return switch (metric) {
+            case SQUARED_L2 ->
+                exponent == 0 ? new StoredQuery(query) : new StoredQuery(stored(query), 2 * exponent, farFrom(query));
+            // The order by inner product does not depend on a query's norm.
+            case INNER_PRODUCT -> new StoredQuery(query, exponent, Float.POSITIVE_INFINITY);
+            case COSINE -> new StoredQuery(stored(query));
+        };
+    }
+
+    /**
+     * The distance of a query to rows whose stored form it is infinitely far from. Only if rows are enlarged may the distance between
+     * the vectors as they were passed be in the range of float. Then the query is far larger than the rows, which hardly count.
+     */
+    private float farFrom(float[] query) {
+        double squares = 0;
+        for (float value : query) {
+            squares += (double) value * value;
+        }
+        return exponent < 0
+                ? Float.POSITIVE_INFINITY
+                : Math.max((float) squares, Math.scalb(Float.MAX_VALUE, -2 * exponent));
     }
 
     /** A stored row as it was passed; under cosine of length 1. */
     float[] original(float[] stored) {
         return scaled(stored, -exponent);
-    }
-
-    /** Exponent of distances between stored vectors. */
-    private int ofDistances() {
-        return metric == Metric.INNER_PRODUCT ? exponent : 2 * exponent;
-    }
-
-    /** The distance between stored vectors that stands for a distance. */
-    float storedDistance(float distance) {
-        return exponent == 0 ? distance : Math.scalb(distance, ofDistances());
-    }
-
-    /** A result with the distances between the vectors as they were passed. */
-    SearchResult original(SearchResult found) {
-        if (exponent == 0) {
-            return found;
-        }
-        long[] ids = found.ids().clone();
-        float[] distances = found.distances().clone();
-        for (int i = 0; i < distances.length; i++) {
-            distances[i] = Math.scalb(distances[i], -ofDistances());
-        }
-        // Distances that were different may be equal now.
-        NearestRows.sortTies(ids, distances, ids.length);
-        return new SearchResult(ids, distances).with(found.cost(), found.cutShort());
     }
 
     /**

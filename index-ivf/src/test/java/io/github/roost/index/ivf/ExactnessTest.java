@@ -102,8 +102,8 @@ class ExactnessTest {
             long[] ids = idsOf(rows, random);
             int built = 600;
             // Very small and very large rows are compared at another scale.
-            RowPreparation preparation =
-                    new RowPreparation(metric, dimension, ElementType.FLOAT32).fittedTo(row -> rows[row], built);
+            RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32)
+                    .fittedTo(RowSizes.of(Arrays.copyOf(rows, built)));
             float[][] stored = preparation.prepareRows(rows);
             try (IvfTable table = Kept.CODED_FLOATS
                     .builder()
@@ -123,10 +123,10 @@ class ExactnessTest {
                             ? rows[random.nextInt(rows.length)]
                             : vectors(1, dimension, () -> component(kind, random))[0];
                     int k = 1 + random.nextInt(i < 3 ? 10 : 300);
-                    float[] prepared = preparation.storedQuery(query);
+                    StoredQuery prepared = preparation.storedQuery(query);
                     assertThat(table.search(query, k, 6).join())
                             .as("%s, kind %d, dimension %d, k %d", metric, kind, dimension, k)
-                            .isEqualTo(preparation.original(PlainScan.nearest(metric, stored, ids, prepared, k)));
+                            .isEqualTo(prepared.original(PlainScan.nearest(metric, stored, ids, prepared.vector(), k)));
                 }
             }
         }

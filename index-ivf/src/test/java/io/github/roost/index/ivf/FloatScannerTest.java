@@ -72,7 +72,8 @@ class FloatScannerTest {
     /** Two scans at once, of which one meets row 0 twice and so leaves out row 1; the other has only far ones to offer. */
     @Test
     void aRowThatWasMetTwiceInPlaceOfANearerOneThanAnotherScanHasFoundHasTheSearchDoneAgain() {
-        IvfRequest request = new IvfRequest(new float[8], 2, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
+        IvfRequest request =
+                new IvfRequest(new StoredQuery(new float[8]), 2, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         FloatQuery query = new FloatQuery(ScanKernels.preferred(), request, () -> true);
         QueryGroup other = new QueryGroup();
         other.begin(Metric.SQUARED_L2, 8, 2);
@@ -104,7 +105,8 @@ class FloatScannerTest {
 
     @Test
     void aSearchWithoutRoomForAllThatWereAskedForIsDoneAgain() {
-        IvfRequest roomForTwo = new IvfRequest(new float[8], 3, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
+        IvfRequest roomForTwo =
+                new IvfRequest(new StoredQuery(new float[8]), 3, 2, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         FloatQuery query = new FloatQuery(ScanKernels.preferred(), roomForTwo, () -> false);
         scanner.scan(list, List.of(query), context);
         assertThat(query.result().lacks()).isTrue();
@@ -122,7 +124,8 @@ class FloatScannerTest {
     }
 
     private static FloatQuery queryWhileRowsMove(int k) {
-        IvfRequest request = new IvfRequest(new float[8], k, k, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
+        IvfRequest request =
+                new IvfRequest(new StoredQuery(new float[8]), k, k, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
         return new FloatQuery(ScanKernels.preferred(), request, () -> true);
     }
 
@@ -139,7 +142,8 @@ class FloatScannerTest {
     }
 
     private static FloatQuery query(int k, @Nullable LongPredicate filter) {
-        IvfRequest request = new IvfRequest(new float[8], k, k, Float.POSITIVE_INFINITY, filter, Long.MAX_VALUE, 0);
+        IvfRequest request =
+                new IvfRequest(new StoredQuery(new float[8]), k, k, Float.POSITIVE_INFINITY, filter, Long.MAX_VALUE, 0);
         return new FloatQuery(ScanKernels.preferred(), request, () -> false);
     }
 }

@@ -2,13 +2,18 @@ package io.github.roost.index.ivf;
 
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -18,7 +23,9 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -210,6 +217,97 @@ class OddRowsTest {
                                             .isLessThanOrEqualTo(1e-5 * Math.abs(rounded) + Float.MIN_VALUE));
                 }
             }
+        }
+    }
+
+    /** Sizes of most rows and of the others, and every which row is one of the others. */
+    @ParameterizedTest
+    @CsvSource({"1e-22, 1e15, 1500", "1e-22, 1e15, 3", "1e-6, 1e13, 2", "1e-30, 1e9, 1500", "1e15, 1e-22, 1500"})
+    void rowsOfVeryOtherSizesAreKeptAndAreAtTheirTrueDistances(float usual, float odd, int every) {
+        Random random = new Random(6);
+        float[][] rows = gaussian(ROWS, DIMENSION, random);
+        for (int i = 0; i < ROWS; i++) {
+            scale(rows[i], i % every == every / 2 ? odd : usual);
+        }
+        float[] oddRow = rows[every / 2];
+        float[] query = oddRow.clone();
+        query[3] *= 1.01f;
+        double[] distances = Arrays.stream(rows)
+                .mapToDouble(row -> distance(Metric.SQUARED_L2, query, row))
+                .sorted()
+                .toArray();
+        for (Kept kept : List.of(Kept.FLOATS, Kept.CODED_FLOATS, Kept.BOTH)) {
+            try (IvfTable table = build(kept.builder(), Metric.SQUARED_L2, rows)) {
+                for (int i = 0; i < ROWS; i++) {
+                    assertThat(table.vector(i)).containsExactly(rows[i]);
+                }
+                table.put(ROWS, oddRow);
+                assertThat(table.vector(ROWS)).containsExactly(oddRow);
+                table.remove(ROWS);
+                SearchResult found = table.search(query, K, LISTS).join();
+                for (int i = 0; i < K; i++) {
+                    assertThat((double) found.distances()[i])
+                            .isCloseTo(distances[i], within(1e-4 * distances[i] + Float.MIN_NORMAL));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aQueryFarLargerThanTinyRowsIsAtItsOwnSquaredLengthFromThem() {
+        float[][] rows = gaussian(300, DIMENSION, new Random(7));
+        scaled(1e-30f).accept(rows);
+        float[] query = new float[DIMENSION];
+        query[2] = 1e9f;
+        try (IvfTable table = build(IvfTable.builder(), Metric.SQUARED_L2, rows)) {
+            SearchResult found = table.search(query, K, LISTS).join();
+            assertThat(found.size()).isEqualTo(K);
+            assertThat(found.distances()).containsOnly(1e18f);
+            assertThat(countWithin(table, query, 2e18f)).isEqualTo(K);
+            assertThat(countWithin(table, query, .5e18f)).isZero();
+        }
+    }
+
+    private static int countWithin(IvfTable table, float[] query, float radius) {
+        return table.search(SearchRequest.of(query, K).radius(radius)).join().size();
+    }
+
+    @Test
+    void aLaterRowTooLargeToBeStoredIsRefused() {
+        float[][] rows = gaussian(300, DIMENSION, new Random(8));
+        scaled(1e-30f).accept(rows);
+        float[] larger = rows[0].clone();
+        larger[4] = 1e9f;
+        try (IvfTable table = build(IvfTable.builder(), Metric.SQUARED_L2, rows)) {
+            assertThatThrownBy(() -> table.put(7, larger))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("vector 0 must be within ")
+                    .hasMessageEndingWith(" of 0 in lists built from far smaller rows, got 1.0E9 in dimension 4");
+            assertThat(table.vector(7)).containsExactly(rows[7]);
+        }
+    }
+
+    @Test
+    void aFloat16RowFarLargerThanMostIsStoredAndSaved(@TempDir Path folder) throws IOException {
+        float[][] rows = gaussian(ROWS, DIMENSION, new Random(9));
+        scaled(1e-3f).accept(rows);
+        rows[77][0] = 1_000;
+        rows[77][1] = -1_000;
+        float[] tooLarge = rows[77].clone();
+        tooLarge[0] = 60_000;
+        try (IvfTable table = build(Kept.HALVES.builder(), Metric.SQUARED_L2, rows)) {
+            assertThat(table.vector(77)).startsWith(1_000, -1_000);
+            table.put(ROWS, rows[77]);
+            assertThat(table.vector(ROWS)).startsWith(1_000, -1_000);
+            assertThatThrownBy(() -> table.put(7, tooLarge))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("vector 0 must be within 2047.0 of 0 in FLOAT16 lists built from far smaller rows,"
+                            + " got 60000.0 in dimension 0");
+            table.save(folder.resolve("table"));
+        }
+        try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", folder.resolve("table"))) {
+            opened.verify();
+            assertThat(opened.search(rows[77], 2, LISTS).join().ids()).containsExactly(77, ROWS);
         }
     }
 

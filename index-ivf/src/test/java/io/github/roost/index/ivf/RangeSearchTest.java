@@ -121,7 +121,7 @@ class RangeSearchTest {
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0}});
         IvfRows.View whileARowMoves = new IvfRows.View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
         CodeScanner scanner = CodeScanner.approximate(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
-        IvfRequest request = new IvfRequest(new float[1], 100, 100, 1e6f, null, Long.MAX_VALUE, 0);
+        IvfRequest request = new IvfRequest(new StoredQuery(new float[1]), 100, 100, 1e6f, null, Long.MAX_VALUE, 0);
         CodeQuery query = scanner.query(request, whileARowMoves);
         scanner.scan(list, List.of(query), SearchContext.outside((nodes, bytes) -> {}));
         assertThat(query.result().lacks()).isTrue();
