@@ -23,6 +23,8 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
     private static final int FITTING_HALF = 4;
     /** Max binary exponent of enlarged float16 rows, less than that of {@link #MAX_HALF}. */
     private static final int MAX_ENLARGED_HALF = 14;
+    /** Binary exponent of the largest value of a query up to which its product with a row of any floats is in the range of float. */
+    private static final int MAX_IN_PRODUCT = -14;
 
     RowPreparation(Metric metric, int dimension, ElementType element) {
         this(metric, dimension, element, 0);
@@ -111,7 +113,11 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
             case SQUARED_L2 ->
                 exponent == 0 ? new StoredQuery(query) : new StoredQuery(stored(query), 2 * exponent, farFrom(query));
             // The order by inner product does not depend on a query's norm.
-            case INNER_PRODUCT -> new StoredQuery(query, exponent, Float.POSITIVE_INFINITY);
+            case INNER_PRODUCT -> {
+                int size = RowSizes.exponentOf(query);
+                int fitting = Math.clamp(size, MAX_IN_PRODUCT - FITTING, MAX_IN_PRODUCT) - size;
+                yield new StoredQuery(scaled(query, fitting), exponent + fitting, Float.POSITIVE_INFINITY);
+            }
             case COSINE -> new StoredQuery(stored(query));
         };
     }

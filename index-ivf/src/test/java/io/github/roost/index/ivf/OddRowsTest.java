@@ -4,6 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.data.Percentage.withPercentage;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.kernel.PlainScan;
@@ -308,6 +309,32 @@ class OddRowsTest {
         try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "opened", folder.resolve("table"))) {
             opened.verify();
             assertThat(opened.search(rows[77], 2, LISTS).join().ids()).containsExactly(77, ROWS);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1e30", "1e9, 1e30", "1e15, 1e22", "2e37, 1", "1e-22, 1e15"})
+    void noProductIsLeftOut(float ofRows, float ofQuery) {
+        Random random = new Random(10);
+        float[][] rows = gaussian(ROWS, DIMENSION, random);
+        scaled(ofRows).accept(rows);
+        float[] query = gaussian(1, DIMENSION, random)[0];
+        scale(query, ofQuery);
+        double least = Arrays.stream(rows)
+                .mapToDouble(row -> distance(Metric.INNER_PRODUCT, query, row))
+                .min()
+                .orElseThrow();
+        for (Kept kept : Kept.values()) {
+            if (kept == Kept.HALVES && ofRows > 65_504) {
+                continue;
+            }
+            try (IvfTable table = build(kept.builder(), Metric.INNER_PRODUCT, rows)) {
+                SearchResult found = table.search(query, ROWS, LISTS).join();
+                assertThat(found.size()).isEqualTo(ROWS);
+                if (least > -Float.MAX_VALUE) {
+                    assertThat((double) found.distances()[0]).isCloseTo(least, withPercentage(5));
+                }
+            }
         }
     }
 
