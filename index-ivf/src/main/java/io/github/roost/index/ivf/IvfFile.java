@@ -31,7 +31,7 @@ import java.util.List;
  *
  * <pre>
  * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes,
- *             exponent of rows, rerank                                                                   64 bytes
+ *             exponent of rows, rerank, target recall (0 if nprobe was not measured)                     72 bytes
  * directory   row count and block checksum of each list                                                8 bytes per list
  * centroids   floats
  * codecs      if there are codes, of each list and of the buffer: the center, floats; the max loss of rows: length and error, doubles
@@ -50,13 +50,14 @@ record IvfFile(
         List<ScalarCodec> codecs,
         int exponent,
         int nprobe,
+        double targetRecall,
         long seed,
         double rerank,
         float[][] centroids,
         long[][] ids) {
     private static final long MAGIC = IvfFormats.TABLE.magic();
-    private static final int VERSION = 4;
-    private static final int HEAD_BYTES = 64;
+    private static final int VERSION = 5;
+    private static final int HEAD_BYTES = 72;
     private static final int LOSS_BYTES = 2 * Double.BYTES;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -147,7 +148,8 @@ record IvfFile(
         head.putInt(layout.floats() ? 1 : 0)
                 .putShort((short) (layout.codes() ? 1 : 0))
                 .putShort((short) exponent)
-                .putDouble(rerank);
+                .putDouble(rerank)
+                .putDouble(targetRecall);
         for (int list = 0; list < ids.length; list++) {
             front.room(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
         }
@@ -235,6 +237,7 @@ record IvfFile(
         boolean codes = checks.requireRange(52, "mark of codes", mapped.get(SHORT, 52), minCodes, maxCodes) == 1;
         int exponent = checks.requireRange(54, "exponent of rows", mapped.get(SHORT, 54), -MAX_EXPONENT, MAX_EXPONENT);
         double rerank = mapped.get(DOUBLE, 56);
+        double targetRecall = mapped.get(DOUBLE, 64);
         Places places = Places.of(count, dimension, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
             throw new FileFormatException(
@@ -244,6 +247,10 @@ record IvfFile(
         if (!(rerank >= 0 && rerank <= IvfTableBuilder.MAX_RERANK)) {
             throw new FileFormatException(
                     file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTableBuilder.MAX_RERANK);
+        }
+        if (!(targetRecall >= 0 && targetRecall <= 1)) {
+            throw new FileFormatException(
+                    file, 64, "has a target recall of " + targetRecall + ", it must be between 0 and 1");
         }
         long[][] ids = ids(checks, mapped, places, count, rows);
         float[][] centroids = new float[count][];
@@ -260,7 +267,8 @@ record IvfFile(
             codecs.add(new ScalarCodec(measure, new ScalarQuantizer(center), loss));
         }
         RowLayout layout = RowLayout.of(element, floats, dimension, codes ? codecs.removeLast() : null);
-        return new IvfFile(measure, layout, List.copyOf(codecs), exponent, nprobe, seed, rerank, centroids, ids);
+        return new IvfFile(
+                measure, layout, List.copyOf(codecs), exponent, nprobe, targetRecall, seed, rerank, centroids, ids);
     }
 
     /** Reads floats that must be finite: otherwise distances would be NaN, and rows would be missing from answers. */

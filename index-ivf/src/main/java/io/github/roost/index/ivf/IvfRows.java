@@ -697,11 +697,11 @@ final class IvfRows {
     }
 
     /** Writes the table to a file; writers wait meanwhile. */
-    void save(Path file, RowPreparation preparation, int nprobe, long seed, double rerank) throws IOException {
-        alone(() -> saveAlone(file, preparation, nprobe, seed, rerank));
+    void save(Path file, RowPreparation preparation, Training training, double rerank) throws IOException {
+        alone(() -> saveAlone(file, preparation, training, rerank));
     }
 
-    private synchronized void saveAlone(Path file, RowPreparation preparation, int nprobe, long seed, double rerank)
+    private synchronized void saveAlone(Path file, RowPreparation preparation, Training training, double rerank)
             throws IOException {
         // No memory limit: saving a full table must work.
         new Flush(lists.buffer(), bytes -> {}).runAll();
@@ -730,8 +730,9 @@ final class IvfRows {
                         lists.layout(),
                         codecs,
                         preparation.exponent(),
-                        nprobe,
-                        seed,
+                        training.measuresProbes() ? lists.nprobe() : training.nprobe(),
+                        training.measuresProbes() ? training.targetRecall() : 0,
+                        training.seed(),
                         rerank,
                         centroids,
                         ids)

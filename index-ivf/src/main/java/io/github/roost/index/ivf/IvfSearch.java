@@ -41,13 +41,11 @@ final class IvfSearch {
     private final RowPreparation preparation;
     private final IvfRows rows;
     private final IvfMaintenance maintenance;
-    private final int nprobe;
     private final ListScans scans;
     private final ListScanner scannerOfFloats;
     private final ListScanner scannerOfCodes;
 
     /**
-     * @param nprobe of requests that set none, for 10 rows
      * @param rerank candidates beyond k in INT8 lists, as a multiple of the root of k
      */
     IvfSearch(
@@ -58,7 +56,6 @@ final class IvfSearch {
             IvfRows rows,
             IvfMaintenance maintenance,
             ScanKernel kernel,
-            int nprobe,
             double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
@@ -66,7 +63,6 @@ final class IvfSearch {
         this.preparation = preparation;
         this.rows = rows;
         this.maintenance = maintenance;
-        this.nprobe = nprobe;
         this.scans = new ListScans(orchestrator, homes, rows::size);
         Metric metric = preparation.metric();
         int dimension = preparation.dimension();
@@ -88,7 +84,8 @@ final class IvfSearch {
 
     /** The nprobe of requests that set none. */
     int probesFor(int k) {
-        return ListsToVisit.forRows(nprobe, k, rows.size(), rows.lists().count());
+        Lists lists = rows.lists();
+        return ListsToVisit.forRows(lists.nprobe(), k, rows.size(), lists.count());
     }
 
     private int probes(SearchRequest request) {

@@ -79,7 +79,6 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     private final RowPreparation preparation;
     private final IvfRows rows;
     private final Training training;
-    private final int nprobe;
     private final double rerank;
     private final IvfMaintenance maintenance;
     private final IvfSearch search;
@@ -91,7 +90,6 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
             RowPreparation preparation,
             Training training,
             IvfRows rows,
-            int nprobe,
             double rerank,
             TableMemory.Mover mover,
             boolean apart) {
@@ -99,13 +97,12 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
-        this.nprobe = nprobe;
         this.rerank = rerank;
         ListHomes homes = new ListHomes(orchestrator, registration, rows, apart);
         TableMemory memory = TableMemory.keepAtHome(orchestrator, registration, homes::memory, mover);
         this.maintenance = new IvfMaintenance(orchestrator, registration, homes, rows, training, memory);
         this.search = new IvfSearch(
-                orchestrator, registration, homes, preparation, rows, maintenance, training.kernel(), nprobe, rerank);
+                orchestrator, registration, homes, preparation, rows, maintenance, training.kernel(), rerank);
         rows.onGrowth(list -> memory.isNew(homes.index(list)));
         rows.limitBy(bytes -> limit.admit(name(), bytes));
     }
@@ -332,7 +329,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            rows.save(file, preparation, nprobe, training.seed(), rerank);
+            rows.save(file, preparation, training, rerank);
         } catch (UncheckedIOException damagedList) {
             throw damagedList.getCause();
         }
@@ -367,7 +364,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         IvfFile saved = opened.table();
         ScanKernel kernel = ScanKernels.preferred();
         RowLayout layout = saved.layout();
-        Lists lists = new Lists(new CoarseQuantizer(kernel, saved.centroids()), layout, opened.lists());
+        Lists lists = new Lists(new CoarseQuantizer(kernel, saved.centroids()), layout, opened.lists())
+                .probing(Math.min(saved.nprobe(), saved.centroids().length));
         Training training = new Training(
                 kernel,
                 saved.seed(),
@@ -375,7 +373,9 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
                 layout.element(),
                 layout.codes(),
                 Training.MIN_CODED,
-                layout.floats());
+                layout.floats(),
+                saved.targetRecall() == 0 ? saved.nprobe() : 0,
+                saved.targetRecall());
         RowMap locations = opened.locations(file);
         boolean isDone = false;
         try {
@@ -385,7 +385,6 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
                     new RowPreparation(saved.metric(), layout.dimension(), layout.element(), saved.exponent()),
                     training,
                     new IvfRows(lists, locations, opened.mapped()),
-                    Math.min(saved.nprobe(), lists.count()),
                     saved.rerank(),
                     DomainMemory::migrate,
                     false);
@@ -421,9 +420,9 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         return list < lists.count() ? lists.rows()[list].rows() : 0;
     }
 
-    /** {@return the default nprobe of searches for up to 10 rows} */
+    /** {@return the default nprobe of searches for up to 10 rows; if it is measured, each rebuild measures it again} */
     public int nprobe() {
-        return nprobe;
+        return rows.lists().nprobe();
     }
 
     /**

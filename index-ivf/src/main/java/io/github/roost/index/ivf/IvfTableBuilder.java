@@ -93,7 +93,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     }
 
     /**
-     * Sets the share of a query's true 10 nearest rows that the probed lists should hold. The build measures with
+     * Sets the share of a query's true 10 nearest rows that the probed lists should hold. The build, and every rebuild, measures with
      * 128 of the rows as queries how many lists that takes. Ignored if {@link IvfTable.Builder#nprobe} is set.
      *
      * @param value from over 0 to 1; default .95
@@ -298,11 +298,9 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
                     "nlist must be at most the number of rows, " + ids.length + ", got " + lists);
         }
         MemoryLimit.admit(name, memoryLimit, minBytes(ids.length, preparation.dimension()));
-        Training training =
-                new Training(ScanKernels.preferred(), seed, metric, elementType, codes, minCoded, keepFloats);
+        Training training = new Training(
+                ScanKernels.preferred(), seed, metric, elementType, codes, minCoded, keepFloats, nprobe, targetRecall);
         String tableName = name;
-        int setProbes = nprobe;
-        double recall = targetRecall;
         double candidates = rerank;
         TableMemory.Mover moves = mover;
         boolean areApart = apart;
@@ -316,17 +314,12 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
                 Lists filled = training.lists(work, stored, ids, lists, preparation.dimension(), locations);
                 IvfRows built = new IvfRows(filled, locations);
                 MemoryLimit.admit(tableName, limit, built.bytes());
-                work.phase(1, ids.length);
-                int probes = setProbes == 0
-                        ? ProbeChoice.fewest(recall, training, work, stored, ids, filled, locations)
-                        : Math.min(setProbes, lists);
                 IvfTable table = new IvfTable(
                         orchestrator,
                         orchestrator.register(tableName, lists),
                         fitted,
                         training,
                         built,
-                        probes,
                         candidates,
                         moves,
                         areApart);

@@ -13,17 +13,20 @@ import org.jspecify.annotations.Nullable;
  * The result of one training: centroids, the layout of rows (with the codec of the buffer; each list has a codec of its own), per centroid a list and its batch queue, which the first query that
  * waits for the list creates, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
  * makes another; queries finish on the one they began with.
+ *
+ * @param nprobe of searches that set none, for 10 rows
  */
 record Lists(
         CoarseQuantizer quantizer,
         RowLayout layout,
         RowList[] rows,
         AtomicReferenceArray<Indexing.@Nullable BatchQueue<IvfQuery<?>, Boolean>> queues,
-        InsertBuffer buffer) {
+        InsertBuffer buffer,
+        int nprobe) {
     private static final int ROWS_PER_STEP = 256;
 
     Lists(CoarseQuantizer quantizer, RowLayout layout, RowList[] rows) {
-        this(quantizer, layout, rows, new AtomicReferenceArray<>(rows.length), InsertBuffer.empty(layout));
+        this(quantizer, layout, rows, new AtomicReferenceArray<>(rows.length), InsertBuffer.empty(layout), 1);
     }
 
     /**
@@ -81,12 +84,17 @@ record Lists(
     Lists emptied() {
         RowList[] empty = new RowList[rows.length];
         Arrays.setAll(empty, list -> new RowList(rows[list].layout()));
-        return new Lists(quantizer, layout, empty);
+        return new Lists(quantizer, layout, empty).probing(nprobe);
     }
 
     /** The same lists with another buffer. */
     Lists with(InsertBuffer next) {
-        return new Lists(quantizer, layout, rows, queues, next);
+        return new Lists(quantizer, layout, rows, queues, next, nprobe);
+    }
+
+    /** The same lists with another nprobe. */
+    Lists probing(int probes) {
+        return new Lists(quantizer, layout, rows, queues, buffer, probes);
     }
 
     /** The buffer's list number. */

@@ -45,15 +45,9 @@ final class ProbeChoice {
         Arrays.fill(nearest, SearchResult.EMPTY);
     }
 
-    /** The min nprobe, at least 1, whose lists hold this share of the neighbors. */
+    /** The min nprobe, at least 1, whose lists hold the share of the neighbors that the training is for. */
     static int fewest(
-            double recall,
-            Training training,
-            BuildWork work,
-            IntFunction<float[]> rows,
-            long[] ids,
-            Lists lists,
-            RowMap locations) {
+            Training training, BuildWork work, IntFunction<float[]> rows, long[] ids, Lists lists, RowMap locations) {
         ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
         int dimension = lists.layout().dimension();
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));
@@ -65,7 +59,7 @@ final class ProbeChoice {
         long held = 0;
         for (int probed = 1; probed < ranks.length; probed++) {
             held += ranks[probed - 1];
-            if (held >= recall * total) {
+            if (held >= training.targetRecall() * total) {
                 return probed;
             }
         }

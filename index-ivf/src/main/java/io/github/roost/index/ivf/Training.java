@@ -26,6 +26,8 @@ import org.slf4j.LoggerFactory;
  * @param codes whether FLOAT32 lists also store codes, if the kernel scans these faster
  * @param minCoded min rows for codes: fewer say too little about later rows
  * @param keepFloats whether INT8 lists also store floats
+ * @param nprobe the lists' nprobe; 0 to measure it
+ * @param targetRecall the share of the true neighbors for which nprobe is measured
  */
 record Training(
         ScanKernel kernel,
@@ -34,7 +36,9 @@ record Training(
         ElementType element,
         boolean codes,
         int minCoded,
-        boolean keepFloats) {
+        boolean keepFloats,
+        int nprobe,
+        double targetRecall) {
     static final int MIN_CODED = 1_024;
     private static final Logger LOG = LoggerFactory.getLogger(Training.class);
     /** Share of a build's progress after the training of centroids, and after the filling of lists. */
@@ -42,8 +46,23 @@ record Training(
 
     private static final double FILLED = .9;
 
-    /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
+    /** Whether nprobe is measured. */
+    boolean measuresProbes() {
+        return nprobe == 0;
+    }
+
+    /** Trains min({@code nlist}, rows) centroids, fills their lists, records the location of each row and sets the lists' nprobe. */
     Lists lists(BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, int dimension, RowMap locations) {
+        Lists filled = filled(work, rows, ids, nlist, dimension, locations);
+        work.phase(1, ids.length);
+        return filled.probing(
+                measuresProbes()
+                        ? ProbeChoice.fewest(this, work, rows, ids, filled, locations)
+                        : Math.min(nprobe, filled.count()));
+    }
+
+    private Lists filled(
+            BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, int dimension, RowMap locations) {
         int lists = Math.min(nlist, ids.length);
         int[] sample = sample(ids.length, lists);
         work.phase(TRAINED, KMeans.numbers(sample.length, lists));

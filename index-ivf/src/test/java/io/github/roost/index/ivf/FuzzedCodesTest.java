@@ -43,7 +43,7 @@ class FuzzedCodesTest {
     private static final int ROWS = 260;
     private static final int DIMENSION = 11;
     private static final int LISTS = 4;
-    private static final int HEAD_BYTES = 64;
+    private static final int HEAD_BYTES = 72;
     private static final int K = 10;
 
     /**

@@ -34,7 +34,7 @@ class FuzzedFileTest {
     private static final int ROWS = 150;
     private static final int DIMENSION = 7;
     private static final int LISTS = 4;
-    private static final int HEAD_BYTES = 64 + 8 * LISTS;
+    private static final int HEAD_BYTES = 72 + 8 * LISTS;
 
     @SuppressWarnings("NullAway.Init")
     private static Orchestrator orchestrator;

@@ -189,8 +189,16 @@ class InsertBufferTest {
                 rows.save(
                         folder.resolve("table"),
                         new RowPreparation(Metric.SQUARED_L2, 2, ElementType.FLOAT32),
-                        1,
-                        0,
+                        new Training(
+                                ScanKernels.preferred(),
+                                0,
+                                Metric.SQUARED_L2,
+                                ElementType.FLOAT32,
+                                false,
+                                1,
+                                true,
+                                1,
+                                1),
                         0);
                 return true;
             });

@@ -42,8 +42,9 @@ class SavedIvfTest {
     private static final int DIMENSION = 7;
     private static final int ROWS = 300;
     private static final int LISTS = 5;
+    private static final int HEAD_BYTES = 72;
     /** Where the checksum of all but the vectors lies in the file of {@link #saveSmall}. */
-    private static final int CHECKSUM_AT = 64 + LISTS * 8 + LISTS * DIMENSION * 4 + ROWS * 8;
+    private static final int CHECKSUM_AT = HEAD_BYTES + LISTS * 8 + LISTS * DIMENSION * 4 + ROWS * 8;
 
     @TempDir
     private Path folder;
@@ -255,11 +256,12 @@ class SavedIvfTest {
         "52, 2, mark of codes of 2",
         "48, 0, mark of floats of 0",
         "60, -1, rerank of NaN",
-        "64, -1, list of rows of -1",
-        "64, 301, list of rows of 301",
-        "64, 0, total of rows in lists",
-        "104, 2143289344, centroid of NaN",
-        "240, 2139095040, centroid of Infinity",
+        "68, -1, target recall of NaN",
+        "72, -1, list of rows of -1",
+        "72, 301, list of rows of 301",
+        "72, 0, total of rows in lists",
+        "112, 2143289344, centroid of NaN",
+        "248, 2139095040, centroid of Infinity",
     })
     void forgedNumbersAreRefused(int at, int value, String message) throws IOException {
         saveSmall();
@@ -293,7 +295,7 @@ class SavedIvfTest {
             table.save(file);
         }
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putFloat(64 + LISTS * 8 + LISTS * DIMENSION * 4 + at, value);
+        bytes.putFloat(HEAD_BYTES + LISTS * 8 + LISTS * DIMENSION * 4 + at, value);
         sign(bytes, CHECKSUM_AT + Kept.CODES.codecBytes(LISTS, DIMENSION));
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
@@ -311,7 +313,7 @@ class SavedIvfTest {
             table.save(file);
         }
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putDouble(64 + LISTS * 8 + LISTS * DIMENSION * 4 + DIMENSION * 4 + at, value);
+        bytes.putDouble(HEAD_BYTES + LISTS * 8 + LISTS * DIMENSION * 4 + DIMENSION * 4 + at, value);
         sign(bytes, CHECKSUM_AT + Kept.CODED_FLOATS.codecBytes(LISTS, DIMENSION));
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
@@ -327,7 +329,7 @@ class SavedIvfTest {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
-        int checksumAt = 64 + 8 + DIMENSION * 4 + ROWS * 8 + kept.codecBytes(1, DIMENSION);
+        int checksumAt = HEAD_BYTES + 8 + DIMENSION * 4 + ROWS * 8 + kept.codecBytes(1, DIMENSION);
         int blocks = (checksumAt + 8 + 63) / 64 * 64;
         // The first component of a row, and one in its midst; of rows of bytes alone the term, behind all bytes.
         int first = kept == Kept.CODES ? good.length - 64 : blocks + 5 * 64;
@@ -339,7 +341,7 @@ class SavedIvfTest {
                 } else {
                     bytes.putFloat(at, value);
                 }
-                bytes.putInt(64 + 4, (int) checksum(bytes, blocks, good.length));
+                bytes.putInt(HEAD_BYTES + 4, (int) checksum(bytes, blocks, good.length));
                 sign(bytes, checksumAt);
                 Path forged = Files.write(folder.resolve("forged-" + at + value), bytes.array());
                 try (IvfTable opened = IvfTable.open(ORCHESTRATOR, "forged", forged)) {
@@ -366,6 +368,7 @@ class SavedIvfTest {
                 List.of(),
                 0,
                 1,
+                0,
                 42,
                 1,
                 centroids,

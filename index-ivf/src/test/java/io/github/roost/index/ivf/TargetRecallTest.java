@@ -9,11 +9,14 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.RecallSample;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -84,6 +87,47 @@ class TargetRecallTest {
         IvfTable ofOneRow = IvfTable.builder().name("d").build(orchestrator, new float[1][5]);
         assertThat(ofOneRow.nprobe()).isEqualTo(1);
         assertThatThrownBy(() -> IvfTable.builder().targetRecall(1.01)).hasMessageContaining("at most 1, got 1.01");
+    }
+
+    /** Rows in clusters, of which few lists hold all near rows, are replaced by rows that are spread evenly. */
+    @Test
+    void aRebuildMeasuresAgainUnlessTheNumberOfListsIsGiven(@TempDir Path folder) throws IOException {
+        float[][] centers = gaussian(50, 12, new Random(3));
+        float[][] clustered = gaussian(rows.length, 12, new Random(4));
+        for (int i = 0; i < rows.length; i++) {
+            for (int d = 0; d < 12; d++) {
+                clustered[i][d] = 20 * centers[i % 50][d] + .1f * clustered[i][d];
+            }
+        }
+        for (boolean isGiven : new boolean[] {false, true}) {
+            IvfTable.Builder builder = IvfTable.builder().nlist(50);
+            Path file = folder.resolve("given " + isGiven);
+            try (IvfTable table = (isGiven ? builder.nprobe(2) : builder).build(orchestrator, clustered)) {
+                assertThat(table.nprobe()).isLessThan(5);
+                table.save(file);
+                assertRebuildMeasures(table, !isGiven);
+            }
+            try (IvfTable opened = IvfTable.open(orchestrator, "opened", file)) {
+                assertRebuildMeasures(opened, !isGiven);
+            }
+        }
+    }
+
+    private void assertRebuildMeasures(IvfTable table, boolean measures) {
+        int before = table.nprobe();
+        for (int i = 0; i < rows.length; i++) {
+            table.put(i, rows[i]);
+        }
+        // The first may have begun before the last rows were replaced.
+        table.rebuild().join();
+        table.rebuild().join();
+        if (measures) {
+            RecallSample measured = new RecallSample(sample, query -> table.search(query, 10, table.nlist()));
+            assertThat(measured.recall(query -> table.search(query, 10))).isGreaterThan(.9);
+            assertThat(recall(measured, table, table.nprobe() / 2)).isLessThan(.95);
+        } else {
+            assertThat(table.nprobe()).isEqualTo(before);
+        }
     }
 
     @Test
