@@ -105,11 +105,29 @@ final class CollectionParts {
         return open;
     }
 
-    /** {@return the row of a document, or -1 if there is none} */
+    /** {@return the row of a document, or -1 if there is none} Read under the lock. */
     int row(String id) {
-        return state.number() == 0 ? -1 : store.file().row(state.number(), id);
+        int row = state.number() == 0 ? -1 : store.file().row(state.number(), id);
+        if (row >= 0) {
+            StoredDocument kept = store.file().document(state.number(), row);
+            if (kept == null || !kept.id().equals(id)) {
+                String found = kept == null ? "not found" : "'" + kept.id() + "'";
+                throw store.file().damaged(state.number(), row, "it is " + found + ", expected '" + id + "'");
+            }
+        }
+        return row;
     }
 
+    /** {@return the document of a row that has one} Read under the lock. */
+    Document requireDocument(int row) {
+        Document found = document(row);
+        if (found == null) {
+            throw store.file().damaged(state.number(), row, "it is not found, or has no vector");
+        }
+        return found;
+    }
+
+    /** {@return the document of a row, or null if it has none, as a row of an earlier search may} */
     @Nullable
     Document document(int row) {
         StoredDocument stored = store.file().document(state.number(), row);

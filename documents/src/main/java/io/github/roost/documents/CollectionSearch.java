@@ -124,8 +124,9 @@ final class CollectionSearch {
         List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {
             long row = found.ids()[i];
-            boolean isAllowed = isSame || allowed == null || allowed.set().contains((int) row);
-            Document document = isAllowed ? parts.document((int) row) : null;
+            boolean isAllowed = allowed == null || allowed.set().contains((int) row);
+            Document document =
+                    isSame ? parts.requireDocument((int) row) : isAllowed ? parts.document((int) row) : null;
             if (document == null) {
                 return null;
             }

@@ -39,7 +39,7 @@ public final class DocumentStore implements AutoCloseable {
      *
      * @param folder the folder; made if it is missing
      * @return the store, to be closed
-     * @throws IOException if it cannot be read or written, is open in another process, or has another format
+     * @throws IOException if it cannot be read or written, is damaged, is open in another process, or has another format
      */
     public static DocumentStore open(Path folder) throws IOException {
         return builder().open(folder);
@@ -179,7 +179,7 @@ public final class DocumentStore implements AutoCloseable {
          *
          * @param folder the folder; made if it is missing
          * @return the store, to be closed
-         * @throws IOException if it cannot be read or written, is open in another process, or has another format
+         * @throws IOException if it cannot be read or written, is damaged, is open in another process, or has another format
          * @throws IllegalArgumentException if it has another metric
          */
         public DocumentStore open(Path folder) throws IOException {

@@ -10,6 +10,7 @@ import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +60,7 @@ final class OpenStore {
         try {
             Metric wanted = options.metric() == null ? Metric.COSINE : options.metric();
             String kept = file.options(wanted.name());
-            this.metric = kept == null ? wanted : Metric.valueOf(kept);
+            this.metric = kept == null ? wanted : metric(kept);
             requireMetric(options);
             file.commit();
             file.sync();
@@ -67,8 +68,19 @@ final class OpenStore {
             this.orchestrator = options.orchestrator() == null ? SharedOrchestrator.acquire() : options.orchestrator();
         } catch (IOException | RuntimeException | Error failed) {
             file.abandon();
+            if (failed instanceof UncheckedIOException refused) {
+                throw refused.getCause();
+            }
             throw failed;
         }
+    }
+
+    private Metric metric(String kept) throws IOException {
+        return Arrays.stream(Metric.values())
+                .filter(each -> each.name().equals(kept))
+                .findAny()
+                .orElseThrow(() -> new IOException(file.path() + " is damaged: it has the metric '" + kept
+                        + "', expected one of " + Arrays.toString(Metric.values())));
     }
 
     /** Opens a folder, or shares it if this process has opened it, under whatever name. */

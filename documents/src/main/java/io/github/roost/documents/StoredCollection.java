@@ -296,7 +296,7 @@ final class StoredCollection {
         return parts.read(() -> {
             parts.requireOpen();
             int row = parts.row(id);
-            return row < 0 ? null : parts.document(row);
+            return row < 0 ? null : parts.requireDocument(row);
         });
     }
 

@@ -1,5 +1,6 @@
 package io.github.roost.documents.file;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
@@ -26,12 +27,11 @@ public record CollectionState(int number, int dimension, int nextRow, long chang
                 .array();
     }
 
-    static CollectionState decode(byte[] bytes) {
-        ByteBuffer in = ByteBuffer.wrap(bytes);
-        if (bytes.length != BYTES || in.get() != VERSION) {
-            throw new IllegalStateException("a collection of " + bytes.length + " bytes and version " + bytes[0]
-                    + ", expected " + BYTES + " and " + VERSION);
+    static CollectionState decode(ByteBuffer in) throws IOException {
+        if (in.remaining() != BYTES || in.get(0) != VERSION) {
+            throw new IOException("it has " + in.remaining() + " bytes, expected " + BYTES + " of version " + VERSION);
         }
+        in.get();
         return new CollectionState(in.getInt(), in.getInt(), in.getInt(), in.getLong(), in.getLong());
     }
 

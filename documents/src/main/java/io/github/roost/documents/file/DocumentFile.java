@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * change. Nothing else commits.
  */
 public final class DocumentFile implements AutoCloseable {
-    private static final String FORMAT = "1";
+    private static final String FORMAT = "2";
     private static final String FORMAT_KEY = "format";
     private static final String OPTIONS_KEY = "options";
     /** The last number of a collection. */
@@ -87,13 +88,14 @@ public final class DocumentFile implements AutoCloseable {
         }
         MVStore store = null;
         try {
-            store = new MVStore.Builder()
+            MVStore.Builder builder = new MVStore.Builder()
                     .fileName(SteadyFilePath.nameOf(path))
                     .cacheSize((int) Math.max(1, cacheBytes >> 20))
                     .pageSplitSize(PAGE_BYTES)
                     .autoCommitDisabled()
-                    .autoCommitBufferSize(0)
-                    .open();
+                    .autoCommitBufferSize(0);
+            store = SteadyFilePath.closingIfFailed(builder::open);
+            requireLast(path, store);
             store.setRetentionTime(RETENTION_MILLIS);
             DocumentFile file = new DocumentFile(path, store);
             file.requireFormat();
@@ -102,23 +104,38 @@ public final class DocumentFile implements AutoCloseable {
             if (store != null) {
                 store.closeImmediately();
             }
-            if (failed instanceof MVStoreException refused) {
-                throw refused.getErrorCode() == DataUtils.ERROR_FILE_LOCKED
-                        ? new IOException(path + " is open in another process, or twice in this one", failed)
-                        : new IOException(
-                                path + " cannot be opened as a store of documents: " + reason(failed), failed);
+            if (failed instanceof MVStoreException refused && refused.getErrorCode() == DataUtils.ERROR_FILE_LOCKED) {
+                throw new IOException(path + " is open in another process, or twice in this one", failed);
+            }
+            if (failed instanceof RuntimeException) {
+                throw new IOException(path + " cannot be opened as a store of documents: " + reason(failed), failed);
             }
             throw failed;
         }
     }
 
-    /** The system's own words, if it has refused something. */
+    /**
+     * Refuses a file that was closed at a later version than MVStore has found, which takes the last version that is whole: a part of the
+     * file is missing or damaged. A file that was not closed may have lost what was not acknowledged.
+     */
+    private static void requireLast(Path path, MVStore store) throws IOException {
+        Map<String, Object> head = store.getStoreHeader();
+        long closed = DataUtils.readHexLong(head, "clean", 0) == 0 ? 0 : DataUtils.readHexLong(head, "version", 0);
+        if (store.getCurrentVersion() < closed) {
+            throw new IOException(path + " is damaged or cut short: it was closed at version " + closed
+                    + ", and is whole up to version " + store.getCurrentVersion());
+        }
+    }
+
+    /** The words of the system or of MVStore, if one has refused something; what damage leads to has no words for people. */
     private static String reason(Throwable failed) {
         Throwable cause = failed;
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return String.valueOf(cause.getMessage());
+        boolean isRefusal = cause instanceof IOException || cause instanceof MVStoreException;
+        String message = cause.getMessage();
+        return isRefusal && message != null ? message : cause.toString();
     }
 
     private void requireFormat() throws IOException {
@@ -140,7 +157,7 @@ public final class DocumentFile implements AutoCloseable {
      * @return the options of an older store, or null if it is new
      */
     public @Nullable String options(String value) {
-        return settings.putIfAbsent(OPTIONS_KEY, value);
+        return read(() -> settings.putIfAbsent(OPTIONS_KEY, value));
     }
 
     /** {@return the names of all collections} */
@@ -153,19 +170,25 @@ public final class DocumentFile implements AutoCloseable {
     /** {@return the state of a collection, or null if there is none of that name} */
     public @Nullable CollectionState collection(String name) {
         byte[] bytes = read(() -> collections.get(name));
-        return bytes == null ? null : CollectionState.decode(bytes);
+        try {
+            return bytes == null ? null : CollectionState.decode(CheckedBytes.content(name, bytes));
+        } catch (IOException damaged) {
+            throw damaged("collection '" + name + "'", damaged);
+        }
     }
 
     /** Keeps the state of a collection. */
     public void collection(String name, CollectionState state) {
-        collections.put(name, state.encode());
+        write(() -> collections.put(name, CheckedBytes.of(name, state.encode())));
     }
 
     /** {@return a number that no collection has had} */
     public int newNumber() {
-        String last = settings.get(NUMBERS_KEY);
-        int number = last == null ? 1 : Integer.parseInt(last) + 1;
-        settings.put(NUMBERS_KEY, Integer.toString(number));
+        Integer number = Objects.requireNonNull(read(() -> {
+            String last = settings.get(NUMBERS_KEY);
+            return last == null ? 1 : Integer.parseInt(last) + 1;
+        }));
+        write(() -> settings.put(NUMBERS_KEY, number.toString()));
         return number;
     }
 
@@ -178,13 +201,13 @@ public final class DocumentFile implements AutoCloseable {
     /** {@return a document, or null if the row has none} */
     public @Nullable StoredDocument document(int collection, int row) {
         byte[] bytes = read(() -> documents.get(key(collection, row)));
-        return bytes == null ? null : StoredDocument.decode(bytes, true);
+        return bytes == null ? null : document(key(collection, row), bytes, true);
     }
 
     /** {@return the vector of a document, or null if the row has none} */
     public float @Nullable [] vector(int collection, int row) {
         byte[] bytes = read(() -> vectors.get(key(collection, row)));
-        return bytes == null ? null : floats(bytes);
+        return bytes == null ? null : vector(key(collection, row), bytes);
     }
 
     /**
@@ -197,21 +220,26 @@ public final class DocumentFile implements AutoCloseable {
      * @param vector its vector
      */
     public void put(int collection, int row, String id, byte[] encoded, float[] vector) {
-        documents.put(key(collection, row), encoded);
-        vectors.put(key(collection, row), bytes(vector));
-        rows.put(key(collection, id), (long) row);
+        Long key = key(collection, row);
+        write(() -> {
+            documents.put(key, CheckedBytes.of(key, encoded));
+            vectors.put(key, CheckedBytes.of(key, bytes(vector)));
+            rows.put(key(collection, id), (long) row);
+        });
     }
 
     /** Removes a document. */
     public void remove(int collection, int row, String id) {
-        rows.remove(key(collection, id));
-        documents.remove(key(collection, row));
-        vectors.remove(key(collection, row));
+        write(() -> {
+            rows.remove(key(collection, id));
+            documents.remove(key(collection, row));
+            vectors.remove(key(collection, row));
+        });
     }
 
     /** Keeps the row that a change concerned. */
     public void changed(int collection, long change, int row) {
-        changes.put(key(collection, change), (long) row);
+        write(() -> changes.put(key(collection, change), (long) row));
     }
 
     /** Calls a function with the row of each kept change after the given one. */
@@ -221,7 +249,7 @@ public final class DocumentFile implements AutoCloseable {
 
     /** Forgets the changes up to the given one. */
     public void forgetChanges(int collection, long upTo) {
-        removeRange(changes, key(collection, 0), key(collection, upTo + 1));
+        write(() -> removeRange(changes, key(collection, 0), key(collection, upTo + 1)));
     }
 
     /** {@return the number of a collection's documents} */
@@ -251,7 +279,7 @@ public final class DocumentFile implements AutoCloseable {
                 documents,
                 key(collection, 0),
                 key(collection + 1, 0),
-                (key, bytes) -> document.accept(rowOf(key), StoredDocument.decode(bytes, false)));
+                (key, bytes) -> document.accept(rowOf(key), document(key, bytes, false)));
     }
 
     /** Calls a function with each row of a collection and its vector, by row. */
@@ -260,16 +288,18 @@ public final class DocumentFile implements AutoCloseable {
                 vectors,
                 key(collection, 0),
                 key(collection + 1, 0),
-                (key, bytes) -> vector.accept(rowOf(key), floats(bytes)));
+                (key, bytes) -> vector.accept(rowOf(key), vector(key, bytes)));
     }
 
     /** Removes a collection with its documents. */
     public void drop(String name, int number) {
-        collections.remove(name);
-        removeRange(documents, key(number, 0), key(number + 1, 0));
-        removeRange(vectors, key(number, 0), key(number + 1, 0));
-        removeRange(changes, key(number, 0), key(number + 1, 0));
-        removeRange(rows, key(number, ""), key(number + 1, ""));
+        write(() -> {
+            collections.remove(name);
+            removeRange(documents, key(number, 0), key(number + 1, 0));
+            removeRange(vectors, key(number, 0), key(number + 1, 0));
+            removeRange(changes, key(number, 0), key(number + 1, 0));
+            removeRange(rows, key(number, ""), key(number + 1, ""));
+        });
     }
 
     /** Writes all changes to the file, and a little more to compact it. The file survives a killed process from now on. */
@@ -341,7 +371,7 @@ public final class DocumentFile implements AutoCloseable {
     private <T> @Nullable T read(Reading<T> reading) {
         try {
             return reading.read();
-        } catch (MVStoreException failed) {
+        } catch (RuntimeException failed) {
             throw refused("read", failed);
         }
     }
@@ -349,31 +379,80 @@ public final class DocumentFile implements AutoCloseable {
     private void write(Runnable writing) {
         try {
             writing.run();
-        } catch (MVStoreException failed) {
+        } catch (RuntimeException failed) {
             throw refused("written", failed);
         }
     }
 
-    private UncheckedIOException refused(String what, MVStoreException failed) {
-        IOException named = new IOException(path + " cannot be " + what + ": " + reason(failed), failed);
+    private UncheckedIOException refused(String what, RuntimeException failed) {
+        return unchecked(new IOException(path + " cannot be " + what + ": " + reason(failed), failed));
+    }
+
+    /**
+     * {@return the failure for a document that is kept, but not found, or not the one that was looked for}
+     *
+     * @param collection the number of its collection
+     * @param row its row
+     * @param what what is wrong, for the message
+     */
+    public UncheckedIOException damaged(int collection, int row, String what) {
+        return damaged(key(collection, row), "the document", new IOException(what));
+    }
+
+    private UncheckedIOException damaged(long key, String what, IOException damaged) {
+        return damaged(what + " of row " + rowOf(key) + " in " + collectionOf(key), damaged);
+    }
+
+    private UncheckedIOException damaged(String what, IOException damaged) {
+        return unchecked(new IOException(path + " is damaged: " + what + ": " + damaged.getMessage(), damaged));
+    }
+
+    private static UncheckedIOException unchecked(IOException named) {
         return new UncheckedIOException(named.getMessage(), named);
     }
 
-    private <V> void forEach(MVMap<Long, V> map, long from, long end, BiConsumer<Long, V> each) {
-        read(() -> {
-            // Else commits of other collections free the space of pages that the cursor has yet to read.
-            MVStore.TxCounter usage = store.registerVersionUsage();
-            try {
-                Cursor<Long, V> cursor = map.cursor(from, end - 1, false);
-                while (cursor.hasNext()) {
-                    Long key = cursor.next();
-                    each.accept(key, cursor.getValue());
-                }
-                return true;
-            } finally {
-                store.deregisterVersionUsage(usage);
+    private String collectionOf(long key) {
+        int number = (int) (key >> NUMBER_BITS);
+        for (String name : collections()) {
+            CollectionState state = collection(name);
+            if (state != null && state.number() == number) {
+                return "collection '" + name + "'";
             }
-        });
+        }
+        return "a collection of number " + number;
+    }
+
+    private StoredDocument document(long key, byte[] bytes, boolean withText) {
+        try {
+            return StoredDocument.decode(CheckedBytes.content(key, bytes), withText);
+        } catch (IOException damaged) {
+            throw damaged(key, "the document", damaged);
+        }
+    }
+
+    private float[] vector(long key, byte[] bytes) {
+        try {
+            ByteBuffer content = CheckedBytes.content(key, bytes);
+            float[] vector = new float[content.remaining() / Float.BYTES];
+            content.asFloatBuffer().get(vector);
+            return vector;
+        } catch (IOException damaged) {
+            throw damaged(key, "the vector", damaged);
+        }
+    }
+
+    private <V> void forEach(MVMap<Long, V> map, long from, long end, BiConsumer<Long, V> each) {
+        // Else commits of other collections free the space of pages that the cursor has yet to read.
+        MVStore.TxCounter usage = store.registerVersionUsage();
+        try {
+            Cursor<Long, V> cursor = Objects.requireNonNull(read(() -> map.cursor(from, end - 1, false)));
+            while (Boolean.TRUE.equals(read(cursor::hasNext))) {
+                Long key = Objects.requireNonNull(read(cursor::next));
+                each.accept(key, cursor.getValue());
+            }
+        } finally {
+            store.deregisterVersionUsage(usage);
+        }
     }
 
     private static <K extends Comparable<K>> void removeRange(MVMap<K, ?> map, K from, K end) {
@@ -399,11 +478,5 @@ public final class DocumentFile implements AutoCloseable {
         ByteBuffer bytes = ByteBuffer.allocate(vector.length * Float.BYTES);
         bytes.asFloatBuffer().put(vector);
         return bytes.array();
-    }
-
-    private static float[] floats(byte[] bytes) {
-        float[] vector = new float[bytes.length / Float.BYTES];
-        ByteBuffer.wrap(bytes).asFloatBuffer().get(vector);
-        return vector;
     }
 }

@@ -21,6 +21,8 @@ final class SteadyFile extends FileBase {
     private final Path path;
     private final RandomAccessFile writer;
     private final RandomAccessFile[] readers = new RandomAccessFile[READERS];
+    /** Given back with the lock, or with this file. */
+    private volatile @Nullable HeldFile held;
 
     SteadyFile(Path path, String mode) throws IOException {
         this.path = path;
@@ -124,8 +126,12 @@ final class SteadyFile extends FileBase {
 
     @Override
     public @Nullable FileLock tryLock(long position, long size, boolean shared) throws IOException {
-        HeldFile held = HeldFile.toChange(path);
-        return held == null ? null : new Lock(this, held);
+        HeldFile taken = HeldFile.toChange(path);
+        if (taken == null) {
+            return null;
+        }
+        held = taken;
+        return new Lock(this, taken);
     }
 
     @Override
@@ -135,6 +141,10 @@ final class SteadyFile extends FileBase {
 
     @Override
     protected void implCloseChannel() throws IOException {
+        HeldFile taken = held;
+        if (taken != null) {
+            taken.close();
+        }
         writer.close();
         for (RandomAccessFile reader : readers) {
             if (reader != null) {

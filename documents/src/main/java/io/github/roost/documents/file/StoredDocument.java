@@ -53,22 +53,22 @@ public record StoredDocument(
      * @param bytes the result of {@link #encode}
      * @param withText whether to read the text too; otherwise it is null
      * @return the document
+     * @throws IOException if they are no document
      */
-    public static StoredDocument decode(byte[] bytes, boolean withText) {
-        try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+    static StoredDocument decode(ByteBuffer bytes, boolean withText) throws IOException {
+        try (var in = new DataInputStream(
+                new ByteArrayInputStream(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining()))) {
             int version = in.readByte();
             if (version != VERSION) {
                 throw new IOException("a document of version " + version + ", expected " + VERSION);
             }
             String id = readString(in);
             int size = in.readInt();
-            Map<String, Object> metadata = LinkedHashMap.newLinkedHashMap(Math.min(size, bytes.length));
+            Map<String, Object> metadata = LinkedHashMap.newLinkedHashMap(Math.min(size, bytes.remaining()));
             for (int i = 0; i < size; i++) {
                 metadata.put(readString(in), readValue(in));
             }
             return new StoredDocument(id, metadata, withText && in.readBoolean() ? readString(in) : null);
-        } catch (IOException damaged) {
-            throw new UncheckedIOException(damaged);
         }
     }
 
