@@ -53,6 +53,7 @@ final class BuildTableCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         index.check();
+        OutputFile.requireOther("--out", out, "--base", base);
         try (OutputFile file = OutputFile.prepareTable("--out", out);
                 VectorInput input = VectorInput.rows(base);
                 Orchestrator orchestrator = Orchestrator.builder().build()) {

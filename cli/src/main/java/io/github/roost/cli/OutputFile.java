@@ -2,12 +2,12 @@ package io.github.roost.cli;
 
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +64,7 @@ final class OutputFile implements AutoCloseable {
                 }
                 return new OutputFile(file, file, null);
             }
-            Path place = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+            Path place = place(option, file);
             Path folder = place.getParent();
             if (folder == null || !Files.isDirectory(folder)) {
                 throw new CommandFailure(option + " " + file + " cannot be written: no directory " + folder);
@@ -76,6 +76,29 @@ final class OutputFile implements AutoCloseable {
             // The file that it names is the temporary one.
             String why = e instanceof FileSystemException refused ? Complaint.reason(refused) : Complaint.of(e);
             throw new CommandFailure(option + " " + file + " cannot be written: " + why);
+        }
+    }
+
+    /** Refused before the work: it would be refused at the end too. */
+    private static Path place(String option, Path file) {
+        try {
+            return WholeFile.requireReplaceable(file);
+        } catch (IOException refused) {
+            throw new CommandFailure(option + " " + Complaint.of(refused));
+        }
+    }
+
+    /**
+     * Refuses a file that the command also reads.
+     *
+     * @param option the option with the file name, for messages
+     * @param input the file to read; may be null or missing
+     * @throws CommandFailure if both are the same file
+     */
+    static void requireOther(String option, Path file, String inputOption, @Nullable Path input) throws IOException {
+        if (input != null && Files.exists(file) && Files.exists(input) && Files.isSameFile(file, input)) {
+            throw new CommandFailure(
+                    option + " " + file + " is the file of " + inputOption + ", which it would overwrite");
         }
     }
 
@@ -104,7 +127,7 @@ final class OutputFile implements AutoCloseable {
                 content.writeTo(place);
             } else {
                 content.writeTo(draft);
-                Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+                WholeFile.moveInto(asked, draft);
             }
         } catch (IOException | UncheckedIOException failed) {
             if (Complaint.told(failed) instanceof FileFormatException input) {

@@ -6,7 +6,6 @@ import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -114,11 +113,11 @@ final class SearchOptions {
         if (out != null && k.size() > 1) {
             throw new CommandFailure("--k must be one value with --out, got " + k.size());
         }
-        if (out != null && Files.exists(out)) {
-            refuseToOverwrite(out, "--base", base);
-            refuseToOverwrite(out, "--table", table == null ? null : Path.of(table));
-            refuseToOverwrite(out, "--query", query);
-            refuseToOverwrite(out, "--truth", truth);
+        if (out != null) {
+            OutputFile.requireOther("--out", out, "--base", base);
+            OutputFile.requireOther("--out", out, "--table", table == null ? null : Path.of(table));
+            OutputFile.requireOther("--out", out, "--query", query);
+            OutputFile.requireOther("--out", out, "--truth", truth);
         }
     }
 
@@ -144,12 +143,6 @@ final class SearchOptions {
 
     int maxNeighbors() {
         return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
-    }
-
-    private static void refuseToOverwrite(Path out, String option, @Nullable Path input) throws IOException {
-        if (input != null && Files.exists(input) && Files.isSameFile(out, input)) {
-            throw new CommandFailure("--out " + out + " is the file of " + option + ", which it would overwrite");
-        }
     }
 
     private static void requireSeconds(String option, double value, double min) {

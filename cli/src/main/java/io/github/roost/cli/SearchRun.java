@@ -263,10 +263,17 @@ final class SearchRun {
         return Arrays.stream(found)
                 .map(row -> {
                     int[] ordinals = new int[k];
-                    Arrays.setAll(ordinals, i -> i < row.size() ? Math.toIntExact(row.ids()[i]) : NONE);
+                    Arrays.setAll(ordinals, i -> i < row.size() ? ordinal(row.ids()[i]) : NONE);
                     return ordinals;
                 })
                 .toArray(int[][]::new);
+    }
+
+    private static int ordinal(long id) {
+        if (id > Integer.MAX_VALUE) {
+            throw new CommandFailure("--out: row id " + id + " does not fit an ivecs file's 32 bits");
+        }
+        return (int) id;
     }
 
     /**

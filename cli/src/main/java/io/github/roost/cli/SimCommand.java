@@ -28,7 +28,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code roost sim}: simulates searches on another machine. */
 @Command(
@@ -40,6 +42,9 @@ import picocli.CommandLine.Option;
         })
 final class SimCommand implements Callable<Integer> {
     private final Streams streams;
+
+    /** Options that may name a file that is read. */
+    private static final List<String> INPUTS = List.of("--machine", "--workload", "--parameters", "--traces");
 
     @Option(
             names = "--machine",
@@ -178,12 +183,17 @@ final class SimCommand implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Also write the results as JSON.")
     private @Nullable Path json;
 
+    @Spec
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
+
     SimCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
     public Integer call() throws Exception {
+        requireNoInput("--json", json);
+        requireNoInput("--out", page);
         int measured = given(searches, 50_000, 6_000, 2_000);
         Options.require("--searches", measured, 100, 100_000_000);
         Options.require("--window", window, 1, 100_000_000);
@@ -227,6 +237,16 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    /** Refuses a result that would overwrite a file that is read. */
+    private void requireNoInput(String option, @Nullable Path result) throws IOException {
+        for (String input : INPUTS) {
+            Object named = spec.findOption(input).getValue();
+            if (result != null && named != null) {
+                OutputFile.requireOther(option, result, input, Path.of(named.toString()));
+            }
+        }
     }
 
     /** The value of an option, or its default for one simulation, for the matrix or for the figures, which have thousands. */

@@ -4,9 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.bench.OrdinalRows;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.DiskTable;
+import io.github.roost.index.disk.MutableDiskTable;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.remote.RemoteMemory;
+import io.github.roost.index.remote.RemoteTable;
+import io.github.roost.io.BlockIo;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.testkit.MadeUp;
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.file.HeldFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -14,6 +22,7 @@ import java.nio.ByteOrder;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -217,5 +226,120 @@ class FilesInAndOutTest {
         assertThatThrownBy(() -> OutputFile.prepareTable("--out", Path.of("/dev/null")))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessage("--out /dev/null is a pipe or a device, not a file");
+    }
+
+    @Test
+    void aTableThatIsOpenForUpdatesIsNotReplacedNorIsItsLog() throws IOException {
+        Path table = folder.resolve("table");
+        assertThat(build("disk", queries, table).complaints()).isEmpty();
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                BlockIo io = BlockIo.builder(orchestrator).build()) {
+            try (MutableDiskTable open = DiskTable.open(orchestrator, io, "t", table)) {
+                for (Path held : new Path[] {table, folder.resolve("table.log0"), folder.resolve("table.log1")}) {
+                    assertThat(build("hnsw", queries, held).err().lines())
+                            .containsExactly("roost: --out " + held
+                                    + " is in use by an open table or a save, so it cannot be replaced");
+                }
+                open.put(1_000, new float[] {1, 2, 3, 4});
+            }
+            try (DiskTable again = DiskTable.openReadOnly(orchestrator, io, "t", table)) {
+                assertThat(again.vector(1_000)).containsExactly(1, 2, 3, 4);
+            }
+        }
+        assertThat(build("hnsw", queries, table).complaints()).isEmpty();
+    }
+
+    @Test
+    void aPoolThatIsOpenIsNotReplaced() throws IOException {
+        Path pool = folder.resolve("pool");
+        assertThat(build("remote", queries, pool).complaints()).isEmpty();
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                RemoteTable open = RemoteTable.builder().open(orchestrator, "p", RemoteMemory.mapped(folder), "pool")) {
+            assertThat(open.size()).isEqualTo(3);
+            assertThat(build("hnsw", queries, pool).complaints())
+                    .containsExactly(
+                            "roost: --out " + pool + " is in use by an open table or a save, so it cannot be replaced");
+        }
+    }
+
+    @Test
+    void aTableThatIsOpenedDuringTheBuildIsNotReplaced() throws IOException {
+        Path table = folder.resolve("table");
+        try (OutputFile out = OutputFile.prepareTable("--out", table);
+                HeldFile held = HeldFile.toFill(table)) {
+            assertThat(held).isNotNull();
+            assertThatThrownBy(() -> out.write(draft -> Files.writeString(draft, "new")))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage(table + " is in use by an open table or a save, so it cannot be replaced");
+        }
+        assertThat(table).isEmptyFile();
+        assertThat(folder).isDirectoryNotContaining(path -> path.toString().endsWith(".part"));
+    }
+
+    @Test
+    void aLinkIsFollowedAndOneThatLeadsNowhereIsRefused() throws IOException {
+        Path table = folder.resolve("table");
+        assertThat(build("ivf", queries, table).complaints()).isEmpty();
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of("table"));
+        FileTime written = FileTime.fromMillis(1);
+        Files.setLastModifiedTime(table, written);
+        assertThat(build("ivf", queries, link).complaints()).isEmpty();
+        assertThat(Files.getLastModifiedTime(table)).isNotEqualTo(written);
+
+        Files.delete(table);
+        Path loop = Files.createSymbolicLink(folder.resolve("loop"), Path.of("loop"));
+        for (Path nowhere : new Path[] {link, loop}) {
+            assertThat(build("ivf", queries, nowhere).err().lines())
+                    .containsExactly("roost: --out " + nowhere + " is a link to a file that does not exist");
+            assertThat(nowhere).isSymbolicLink();
+        }
+    }
+
+    @Test
+    void theVectorsOfABuildAreNotOverwritten() throws IOException {
+        byte[] vectors = Files.readAllBytes(queries);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), queries);
+        for (Path out : new Path[] {queries, link}) {
+            CommandRun refused = build("hnsw", queries, out);
+            assertThat(refused.status()).isEqualTo(1);
+            assertThat(refused.err().lines())
+                    .containsExactly("roost: --out " + out + " is the file of --base, which it would overwrite");
+        }
+        assertThat(queries).hasBinaryContent(vectors);
+    }
+
+    @Test
+    void anIdThatIvecsCannotHoldIsNamed() throws IOException {
+        Path table = folder.resolve("table");
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                HnswTable built = HnswTable.builder()
+                        .name("t")
+                        .build(orchestrator, new long[] {5_000_000_000L}, new float[][] {{1, 2, 3, 4}})) {
+            built.save(table);
+        }
+        Path found = folder.resolve("r.ivecs");
+        CommandRun run = CommandRun.of(
+                "search",
+                "hnsw",
+                "--table",
+                table,
+                "--query",
+                queries,
+                "--k",
+                1,
+                "--out",
+                found,
+                "--warm-up",
+                0,
+                "--seconds",
+                .1);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.complaints())
+                .containsExactly("roost: --out: row id 5000000000 does not fit an ivecs file's 32 bits");
+        assertThat(found).doesNotExist();
+    }
+
+    private static CommandRun build(String index, Path base, Path out) {
+        return CommandRun.of("build", index, "--base", base, "--out", out);
     }
 }

@@ -61,6 +61,24 @@ class SimCommandTest {
         assertThat(run.err()).contains("got huge");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "--machine, --json",
+        "--workload, --json",
+        "--parameters, --json",
+        "--traces, --json",
+        "--parameters, --out"
+    })
+    void aFileThatIsReadIsNotOverwritten(String input, String output, @TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("in.xml"), "mine");
+        CommandRun run = CommandRun.of("sim", input, file, output, file);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err().lines())
+                .containsExactly(
+                        "roost: " + output + " " + file + " is the file of " + input + ", which it would overwrite");
+        assertThat(file).hasContent("mine");
+    }
+
     @Tag("nightly")
     @Test
     void theMatrixHasTheWorstCellOnTopAndIsWrittenAsJson(@TempDir Path folder) throws Exception {

@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Atomic replacement of tables' files: at any time the old or the new file is there, whole. Stateless. */
 public final class WholeFile {
@@ -47,17 +48,10 @@ public final class WholeFile {
      *     the last sync failed
      */
     public static void replace(Path file, Content content) throws IOException {
-        Objects.requireNonNull(file, "file must not be null");
         Path place = place(file);
-        Path folder = place.getParent();
-        if (folder == null || Files.isDirectory(place)) {
-            throw new IOException(file + " is a folder, not the name of a file");
-        }
-        if (Files.exists(place) && !Files.isRegularFile(place)) {
-            throw new IOException(file + " is not a regular file");
-        }
+        Path folder = folder(file, place);
         // Opened first, so that a failure leaves the old file in place.
-        try (HeldFile held = Files.exists(place) ? HeldFile.toReplace(place) : null;
+        try (HeldFile held = hold(place);
                 FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
             Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
             FileChannel created = create(draft, place);
@@ -65,13 +59,44 @@ public final class WholeFile {
                 try (FileChannel channel = created) {
                     write(content, channel, place);
                 }
-                // Meanwhile a table may have been built there and opened.
-                try (HeldFile _ = held == null && Files.exists(place) ? HeldFile.toReplace(place) : null) {
-                    move(draft, place);
-                }
+                move(draft, place, held);
             } finally {
                 Files.deleteIfExists(draft);
             }
+            entries.force(true);
+        }
+    }
+
+    /**
+     * Refuses a file that {@link #replace} or {@link #moveInto} would refuse now.
+     *
+     * @param file the file to write or replace
+     * @return where it is, behind all links
+     * @throws IOException if it cannot be replaced
+     */
+    public static Path requireReplaceable(Path file) throws IOException {
+        Path place = place(file);
+        var _ = folder(file, place);
+        try (HeldFile _ = hold(place)) {
+            return place;
+        }
+    }
+
+    /**
+     * Like {@link #replace}, with a file that another writer has finished: syncs it, moves it into place, and syncs the folder.
+     *
+     * @param file the file to write or replace
+     * @param draft the finished file, in the folder of {@link #requireReplaceable}'s result
+     * @throws IOException if the file cannot be replaced; then both files are unchanged, unless only the last sync failed
+     */
+    public static void moveInto(Path file, Path draft) throws IOException {
+        Path place = place(file);
+        try (HeldFile held = hold(place);
+                FileChannel entries = FileChannel.open(folder(file, place), StandardOpenOption.READ)) {
+            try (FileChannel finished = FileChannel.open(draft, StandardOpenOption.WRITE)) {
+                finished.force(true);
+            }
+            move(draft, place, held);
             entries.force(true);
         }
     }
@@ -92,6 +117,7 @@ public final class WholeFile {
     }
 
     private static Path place(Path file) throws IOException {
+        Objects.requireNonNull(file, "file must not be null");
         if (!Files.isSymbolicLink(file)) {
             return file.toAbsolutePath();
         }
@@ -99,6 +125,21 @@ public final class WholeFile {
             throw new IOException(file + " is a link to a file that does not exist");
         }
         return file.toRealPath();
+    }
+
+    private static Path folder(Path file, Path place) throws IOException {
+        Path folder = place.getParent();
+        if (folder == null || Files.isDirectory(place)) {
+            throw new IOException(file + " is a folder, not the name of a file");
+        }
+        if (Files.exists(place) && !Files.isRegularFile(place)) {
+            throw new IOException(file + " is not a regular file");
+        }
+        return folder;
+    }
+
+    private static @Nullable HeldFile hold(Path place) throws IOException {
+        return Files.exists(place) ? HeldFile.toReplace(place) : null;
     }
 
     private static FileChannel create(Path draft, Path place) throws IOException {
@@ -160,8 +201,10 @@ public final class WholeFile {
         }
     }
 
-    private static void move(Path draft, Path place) throws IOException {
-        try {
+    /** @param held the file in the place; null if there was none */
+    private static void move(Path draft, Path place, @Nullable HeldFile held) throws IOException {
+        // Meanwhile a table may have been built there and opened.
+        try (HeldFile _ = held == null ? hold(place) : null) {
             Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
         } catch (AtomicMoveNotSupportedException e) {
             throw new IOException(place + " is on a file system that cannot replace a file in one step", e);

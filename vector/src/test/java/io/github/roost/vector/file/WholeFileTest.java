@@ -97,6 +97,33 @@ class WholeFileTest {
                 .hasMessage(file + ": File name too long");
     }
 
+    @Test
+    void aFinishedFileComesIntoThePlaceOfTheOldOneBehindItsLink() throws IOException {
+        Path file = Files.writeString(folder.resolve("table"), "old");
+        Path link = Files.createSymbolicLink(folder.resolve("current"), Path.of("table"));
+        Path draft = Files.writeString(folder.resolve("draft"), "new");
+        assertThat(WholeFile.requireReplaceable(link)).isEqualTo(file.toRealPath());
+        WholeFile.moveInto(link, draft);
+        assertThat(link).isSymbolicLink();
+        assertThat(file).hasContent("new");
+        assertThat(draft).doesNotExist();
+    }
+
+    @Test
+    void aFinishedFileDoesNotComeIntoThePlaceOfOneInUse() throws IOException {
+        Path file = Files.writeString(folder.resolve("table"), "old");
+        Path draft = Files.writeString(folder.resolve("draft"), "new");
+        try (HeldFile held = HeldFile.toChange(file)) {
+            assertThat(held).isNotNull();
+            String refusal = file + " is in use by an open table or a save, so it cannot be replaced";
+            assertThatThrownBy(() -> WholeFile.requireReplaceable(file)).hasMessage(refusal);
+            assertThatThrownBy(() -> WholeFile.moveInto(file, draft)).hasMessage(refusal);
+        }
+        assertThat(file).hasContent("old");
+        assertThat(draft).hasContent("new");
+        assertThat(WholeFile.requireReplaceable(file)).isEqualTo(file);
+    }
+
     private static void replaceWithNew(Path file) throws IOException {
         WholeFile.replace(file, channel -> WholeFile.writeAll(channel, StandardCharsets.UTF_8.encode("new")));
     }
