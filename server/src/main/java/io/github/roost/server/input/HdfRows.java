@@ -7,6 +7,8 @@ import io.jhdf.api.Link;
 import io.jhdf.api.Node;
 import io.jhdf.api.dataset.ChunkedDataset;
 import io.jhdf.api.dataset.ContiguousDataset;
+import io.jhdf.dataset.chunked.Chunk;
+import io.jhdf.dataset.chunked.ChunkedDatasetV4;
 import io.jhdf.exceptions.HdfException;
 import io.jhdf.filter.ByteShuffleFilter;
 import io.jhdf.filter.DeflatePipelineFilter;
@@ -23,7 +25,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The numbers of a two-dimensional dataset as floats: of any layout, with any of h5py's own filters. The library's reads of a part
@@ -40,6 +41,9 @@ final class HdfRows {
     private static final int LZF = 32_000;
     /** Words that are summed before the sums may overflow. */
     private static final int FLETCHER_RUN = 360;
+
+    /** A size that may grow without end. */
+    private static final long UNLIMITED = -1;
 
     private final Dataset dataset;
     private final int size;
@@ -90,6 +94,7 @@ final class HdfRows {
             if (chunk.length != 2 || chunk[0] < 1 || chunk[1] < 1) {
                 throw new HdfException("chunks of shape " + Arrays.toString(chunk));
             }
+            requirePlaces(chunked, start);
             for (PipelineFilterWithData filter : dataset.getFilters()) {
                 if (filter.getId() > FLETCHER32 && filter.getId() != LZF) {
                     throw new IOException(start + "with the filter " + filter.getName()
@@ -97,7 +102,23 @@ final class HdfRows {
                 }
             }
         }
-        return new HdfRows(dataset, shape[0], shape[1], chunk);
+        Dataset read = dataset instanceof ChunkedDataset chunked ? HdfChunks.of(hdf, chunked) : dataset;
+        return new HdfRows(read, shape[0], shape[1], chunk);
+    }
+
+    /**
+     * Refuses columns that may become more: the newer format numbers chunks by the shape that they may come to, the library by the
+     * present one. Where both numbers may grow without end, chunks have no numbers.
+     */
+    private static void requirePlaces(ChunkedDataset dataset, String start) throws IOException {
+        long[] most = dataset.getMaxSize();
+        boolean isNumbered = dataset instanceof ChunkedDatasetV4 && !(most[0] == UNLIMITED && most[1] == UNLIMITED);
+        if (isNumbered && most[1] != dataset.getDimensions()[1]) {
+            String more = most[1] == UNLIMITED ? "any number" : "%,d".formatted(most[1]);
+            throw new IOException(start
+                    + "of %,d columns, which may become %s: their number must be fixed"
+                            .formatted(dataset.getDimensions()[1], more));
+        }
     }
 
     /** Whether elements have all bits of their bytes, in the format that Java gives them. */
@@ -142,7 +163,7 @@ final class HdfRows {
     float[][] read(int first, int count) {
         float[][] rows = new float[count][dimension];
         switch (dataset) {
-            case ChunkedDataset chunked -> {
+            case HdfChunks chunked -> {
                 for (int row = 0; row < count; row = (int) Math.min(count, (long) row + chunk[0])) {
                     for (int column = 0;
                             column < dimension;
@@ -165,20 +186,23 @@ final class HdfRows {
     }
 
     /** @param row the chunk's first row in {@code rows}, the first of which is row {@code first} of the dataset */
-    private void readChunk(ChunkedDataset chunked, int first, int row, int column, float[][] rows) {
+    private void readChunk(HdfChunks chunked, int first, int row, int column, float[][] rows) {
         float[][] part = Arrays.copyOfRange(rows, row, (int) Math.min(rows.length, (long) row + chunk[0]));
-        ByteBuffer stored = stored(chunked, first + row, column);
-        if (stored == null) {
+        Chunk known = chunked.chunk(first + row, column);
+        if (known == null) {
             for (float[] unwritten : part) {
                 Arrays.fill(unwritten, column, (int) Math.min(dimension, (long) column + chunk[1]), fill);
             }
             return;
         }
+        ByteBuffer stored = chunked.getRawChunkBuffer(known.getChunkOffset());
         byte[] bytes = new byte[stored.remaining()];
         stored.get(bytes);
         List<PipelineFilterWithData> filters = chunked.getFilters();
         for (int i = filters.size() - 1; i >= 0; i--) {
-            bytes = decoded(filters.get(i), bytes);
+            if (!known.getFilterMask().get(i)) {
+                bytes = decoded(filters.get(i), bytes);
+            }
         }
         long expected = (long) chunk[0] * chunk[1] * chunked.getDataType().getSize();
         if (bytes.length != expected) {
@@ -186,22 +210,6 @@ final class HdfRows {
                     .formatted(first + row, column, bytes.length, expected));
         }
         copy(chunked.getDataType().fillData(ByteBuffer.wrap(bytes), chunk, null), 0, part, column);
-    }
-
-    /** The bytes of a chunk in the file; null if it was never written, which only the library's message tells: it has no address. */
-    private static @Nullable ByteBuffer stored(ChunkedDataset chunked, int row, int column) {
-        if (chunked.isEmpty()) {
-            return null;
-        }
-        try {
-            return chunked.getRawChunkBuffer(new int[] {row, column});
-        } catch (HdfException e) {
-            String why = String.valueOf(e.getMessage());
-            if (why.startsWith("No chunk with offset") || why.endsWith(" at address -1")) {
-                return null;
-            }
-            throw e;
-        }
     }
 
     private static byte[] decoded(PipelineFilterWithData filter, byte[] bytes) {

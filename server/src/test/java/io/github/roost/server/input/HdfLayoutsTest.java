@@ -72,6 +72,10 @@ class HdfLayoutsTest {
                 "gzip",
                 "all filters",
                 "growing",
+                "masked",
+                "masked, one chunk",
+                "masked, growing",
+                "masked, growing in both",
                 "soft link",
                 "link to a link"
             })
@@ -92,6 +96,7 @@ class HdfLayoutsTest {
                 "shuffle and fletcher32",
                 "lzf and fletcher32",
                 "growing in both",
+                "more rows",
                 "early",
                 "f2",
                 ">f2",
@@ -103,6 +108,31 @@ class HdfLayoutsTest {
             })
     void everyFilterAndFloatIsRead(String name) throws IOException {
         assertValues(latest, name, HdfLayoutsTest::fraction);
+    }
+
+    /** The library would take other chunks for the dataset's. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    more columns          | 18
+                    more of both          | 18
+                    growing columns       | any number
+                    growing, more columns | 18
+                    """)
+    void columnsThatMayBecomeMoreAreReadInTheOlderFormatOnly(String name, String most) throws IOException {
+        assertValues(layouts, name, HdfLayoutsTest::fraction);
+        assertColumnsRefused(name, most);
+    }
+
+    @Test
+    void chunksWithoutAnIndexAreRefusedIfColumnsMayBecomeMore() {
+        assertColumnsRefused("early, more columns", "18");
+    }
+
+    private void assertColumnsRefused(String name, String most) {
+        assertThatThrownBy(() -> HdfVectors.open(latest, name))
+                .isInstanceOf(IOException.class)
+                .hasMessage(latest + " has a dataset \"" + name + "\" of 6 columns, which may become " + most
+                        + ": their number must be fixed");
     }
 
     @ParameterizedTest

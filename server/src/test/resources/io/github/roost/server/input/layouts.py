@@ -4,6 +4,7 @@ set. HdfLayoutsTest knows the rows. Needs h5py and numpy;
 writes to the folder it is in."""
 import gzip
 import os
+import zlib
 import h5py
 import numpy as np
 
@@ -32,6 +33,21 @@ LAYOUTS = {
     "lzf and fletcher32": dict(chunks=(16, 4), compression="lzf", fletcher32=True),
     "growing": dict(chunks=(8, 4), maxshape=(None, COLUMNS)),
     "growing in both": dict(chunks=(8, 4), maxshape=(None, None), compression="gzip"),
+    "more rows": dict(chunks=(8, 4), maxshape=(2 * ROWS, COLUMNS)),
+}
+# To be refused in the newer format.
+MORE_COLUMNS = {
+    "more columns": dict(chunks=(8, 4), maxshape=(ROWS, 3 * COLUMNS)),
+    "more of both": dict(chunks=(8, 4), maxshape=(2 * ROWS, 3 * COLUMNS), compression="gzip"),
+    "growing columns": dict(chunks=(8, 4), maxshape=(ROWS, None)),
+    "growing, more columns": dict(chunks=(8, 4), maxshape=(None, 3 * COLUMNS), compression="gzip"),
+}
+# Each with another index of chunks in the newer format.
+MASKED = {
+    "masked": dict(chunks=(4, 4)),
+    "masked, one chunk": dict(chunks=(ROWS, COLUMNS)),
+    "masked, growing": dict(chunks=(1, 4), maxshape=(None, COLUMNS)),
+    "masked, growing in both": dict(chunks=(4, 4), maxshape=(None, None)),
 }
 
 
@@ -43,9 +59,40 @@ def compact(file, name, data):
     data_set.write(h5py.h5s.ALL, h5py.h5s.ALL, np.ascontiguousarray(data))
 
 
+def masked(file, name, layout):
+    """Chunks that have gone through both filters, the second, the first or none; a single chunk through the second."""
+    data_set = file.create_dataset(name, floats.shape, "f4", shuffle=True, compression="gzip", **layout)
+    rows, columns = data_set.chunks
+    places = [(row, column) for row in range(0, ROWS, rows) for column in range(0, COLUMNS, columns)]
+    for number, (row, column) in enumerate(places):
+        part = floats[row : row + rows, column : column + columns]
+        chunk = np.zeros((rows, columns), "f4")
+        chunk[: part.shape[0], : part.shape[1]] = part
+        mask = 1 if len(places) == 1 else number % 4
+        content = chunk.tobytes()
+        if not mask & 1:
+            content = np.frombuffer(content, "u1").reshape(-1, 4).T.tobytes()
+        if not mask & 2:
+            content = zlib.compress(content)
+        data_set.id.write_direct_chunk((row, column), content, filter_mask=mask)
+
+
+def early(file, name, most):
+    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    how.set_chunk((8, 4))
+    how.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    space = h5py.h5s.create_simple((ROWS, COLUMNS), most)
+    data_set = h5py.h5d.create(file.id, name.encode(), h5py.h5t.IEEE_F32LE, space, how)
+    data_set.write(h5py.h5s.ALL, h5py.h5s.ALL, floats)
+
+
 def write_layouts(file, names):
     for name in names:
         file.create_dataset(name, data=floats, **LAYOUTS[name])
+    for name in MORE_COLUMNS:
+        file.create_dataset(name, data=floats, **MORE_COLUMNS[name])
+    for name in MASKED:
+        masked(file, name, MASKED[name])
     compact(file, "compact", floats)
     # Chunks of the rows from 16 on, the last columns, and all of a data set that were never written.
     partly = file.create_dataset("partly written", (ROWS, COLUMNS), "f4", chunks=(8, 4), fillvalue=-3.5)
@@ -91,12 +138,8 @@ with h5py.File("latest.hdf5", "w", libver=("v114", "v114")) as file:
         file.create_dataset(kind, data=(grid if "u" in kind else numbers).astype(kind), chunks=(16, 4))
     file.create_dataset("u1, contiguous", data=grid.astype("u1"))
     file.create_dataset("one row", data=floats[:1], chunks=(8, COLUMNS), maxshape=(None, COLUMNS))
-    how = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    how.set_chunk((8, 4))
-    how.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-    space = h5py.h5s.create_simple((ROWS, COLUMNS))
-    early = h5py.h5d.create(file.id, b"early", h5py.h5t.IEEE_F32LE, space, how)
-    early.write(h5py.h5s.ALL, h5py.h5s.ALL, floats)
+    early(file, "early", (ROWS, COLUMNS))
+    early(file, "early, more columns", (ROWS, 3 * COLUMNS))
     file.attrs["distance"] = np.array([b"dot"], dtype=object)
 
 with h5py.File("outside.hdf5", "w") as file:
