@@ -340,6 +340,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     /** The current view; the caller must hold the table. */
+    @SuppressWarnings("ReferenceEquality") // whether it is still the same one
     private Reading read() {
         while (true) {
             View now = view;
