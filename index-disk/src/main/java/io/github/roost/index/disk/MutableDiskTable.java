@@ -74,8 +74,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
      */
     public CompletableFuture<Boolean> putLater(long id, float[] vector) {
         requireQuery("vector", vector);
-        return add(new Update(
-                id, Space.of(metric(), vector), orchestrator().indexing().newFuture()));
+        return add(Update.put(id, Space.of(metric(), vector)));
     }
 
     /**
@@ -86,7 +85,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
      *     one; or with an {@link UncheckedIOException}, as {@link #remove} throws it
      */
     public CompletableFuture<Boolean> removeLater(long id) {
-        return add(new Update(id, null, orchestrator().indexing().newFuture()));
+        return add(Update.remove(id));
     }
 
     private CompletableFuture<Boolean> add(Update update) {
@@ -96,8 +95,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             limit.admit(name(), this::memoryBytesWithMore);
             requireRoom(graph().codes().nodes());
         }
-        log().add(update);
-        return update.done();
+        return log().add(update);
     }
 
     /** Before an insert is logged, as long as those under way fit in. */

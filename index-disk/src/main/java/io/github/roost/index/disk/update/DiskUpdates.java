@@ -104,6 +104,7 @@ public final class DiskUpdates {
     private final ObsoleteBlocks obsolete;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
     private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
+    private final Answers answers = new Answers();
     private final AtomicReference<@Nullable CompletableFuture<Void>> checkpoint = new AtomicReference<>();
     /** Held while an update is added, so that none is added after the table is closed. */
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
@@ -449,9 +450,10 @@ public final class DiskUpdates {
     /**
      * Adds an update; waits while too many are pending.
      *
+     * @return completes as the update's own future does, in a thread that may wait for other updates
      * @throws UncheckedIOException if updates can no longer be made durable
      */
-    public void add(Update update) {
+    public CompletableFuture<Boolean> add(Update update) {
         Throwable cause = failure;
         if (cause != null) {
             throw new UncheckedIOException(refused(cause));
@@ -462,8 +464,14 @@ public final class DiskUpdates {
                 throw new TableClosedException(table.name());
             }
             acquireRoom();
-            var _ = update.done().whenComplete((done, failed) -> room.release());
+            CompletableFuture<Boolean> answer = indexing.newFuture();
+            var _ = update.done().whenComplete((done, failed) -> {
+                answers.give(answer, done, failed);
+                // After that, as one who closes the table waits for all room, then for what was given.
+                room.release();
+            });
             commands.add(new Command.Change(update));
+            return answer;
         } finally {
             open.readLock().unlock();
         }
@@ -590,9 +598,12 @@ public final class DiskUpdates {
      */
     public CompletableFuture<Void> checkpoint() {
         CompletableFuture<Void> underWay = checkpoint.get();
-        return underWay == null
+        CompletableFuture<Void> begun = underWay == null
                 ? beginUnlessClosed()
                 : underWay.exceptionally(failed -> null).thenCompose(_ -> beginUnlessClosed());
+        CompletableFuture<Void> answer = indexing.newFuture();
+        var _ = begun.whenComplete((_, failed) -> answers.give(answer, null, failed));
+        return answer;
     }
 
     private CompletableFuture<Void> beginUnlessClosed() {
@@ -821,6 +832,7 @@ public final class DiskUpdates {
             LOG.warn("{} is closed after a failure; its log holds the missing updates", file.path());
         }
         stop();
+        answers.await();
     }
 
     /** Waits for the checkpoint or copy that is under way. */
