@@ -52,7 +52,7 @@ public record Rows(Metric metric, float[][] vectors) {
         return 1_000_000_007L * (row + 1);
     }
 
-    static int row(long id) {
+    public static int row(long id) {
         return (int) (id / 1_000_000_007L) - 1;
     }
 

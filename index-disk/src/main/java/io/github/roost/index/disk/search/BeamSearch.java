@@ -17,7 +17,9 @@ import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +55,10 @@ public final class BeamSearch {
     private static final int MAX_FROM_MEMORY = 16;
     /** Max nodes without a live row that the search of an update expands, per node of its width. */
     private static final int UPDATE_REFUSED = 64;
+    /** Room for the equal nodes of one: most have few. */
+    private static final int MIN_TWINS = 4;
+
+    private static final int[] NONE = {};
     /** Floats per cache line of 64 bytes. */
     private static final int FLOATS_PER_LINE = 16;
 
@@ -81,6 +87,8 @@ public final class BeamSearch {
     private final NodeMarks seen = new NodeMarks();
     /** Candidates whose equal ones are candidates too, and these. */
     private final NodeMarks joined = new NodeMarks();
+    /** Of each candidate with equal nodes those that were not added with it; a repair may take it from its ring meanwhile. */
+    private final Map<Integer, int[]> twins = new HashMap<>();
     /** Whether nodes were met that have equal ones since these were added. */
     private boolean hasTwins;
     /** How many of the running ring were added, and whether one more may be near enough. */
@@ -394,12 +402,21 @@ public final class BeamSearch {
             return;
         }
         int equal = codes.twin(node);
-        // Of more than the width, a search that comes to a later one goes on from there.
-        for (int i = 0; equal != node && i < width; i++) {
-            hasTwins = true;
-            seen.add(equal);
-            equal = codes.twin(equal);
+        if (equal == node) {
+            return;
         }
+        hasTwins = true;
+        int[] others = new int[MIN_TWINS];
+        int count = 0;
+        // Of more than the width, a search that comes to a later one goes on from there.
+        for (; equal != node && count < width; equal = codes.twin(equal)) {
+            seen.add(equal);
+            if (count == others.length) {
+                others = Arrays.copyOf(others, 2 * count);
+            }
+            others[count++] = equal;
+        }
+        twins.put(node, Arrays.copyOf(others, count));
     }
 
     /** Adds the nodes of rows that equal those of the nearest nodes; whether there may be some to expand. */
@@ -413,7 +430,9 @@ public final class BeamSearch {
         isTwinNear = true;
         for (int i = 0; i < met.length && isTwinNear; i++) {
             twinsAdded = 0;
-            codes.forEachTwin(met[i], this::addTwin);
+            if (Arrays.stream(twins.getOrDefault(met[i], NONE)).allMatch(this::addTwin)) {
+                codes.forEachTwin(met[i], this::addTwin);
+            }
         }
         return true;
     }

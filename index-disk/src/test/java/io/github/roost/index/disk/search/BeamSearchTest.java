@@ -51,9 +51,13 @@ class BeamSearchTest {
     }
 
     private MutableDiskTable open(BlockIo io) throws Exception {
+        return open(io, ROWS.vectors());
+    }
+
+    private MutableDiskTable open(BlockIo io, float[][] vectors) throws Exception {
         DiskTable.builder()
                 .degree(16)
-                .build(orchestrator, io, FILE, Arrays.copyOf(ROWS.ids(), BUILT), Arrays.copyOf(ROWS.vectors(), BUILT));
+                .build(orchestrator, io, FILE, Arrays.copyOf(ROWS.ids(), BUILT), Arrays.copyOf(vectors, BUILT));
         return DiskTable.open(orchestrator, io, "table", FILE);
     }
 
@@ -118,6 +122,47 @@ class BeamSearchTest {
             assertThat(codes.id(entry)).isNotEqualTo(deleted);
 
             assertThat(end(search, reads, step).ids()).doesNotContain(deleted);
+        }
+    }
+
+    @Test
+    void aRowWhoseEqualsAreDeletedDuringASearchIsFound() throws Exception {
+        float[][] vectors = ROWS.vectors().clone();
+        Arrays.fill(vectors, 0, 10, vectors[0]);
+        try (BlockIo io = device.io(orchestrator, 256);
+                MutableDiskTable table = open(io, vectors);
+                BlockReads reads = io.reads()) {
+            DiskGraph graph = Rows.graph(table);
+            ProductCodes codes = graph.codes();
+            int[] equal = IntStream.range(0, BUILT)
+                    .filter(node -> Rows.row(codes.id(node)) < 10)
+                    .toArray();
+            // The search comes to the first one, or to the entry, and knows of the others from it.
+            int left = Arrays.stream(equal)
+                    .skip(1)
+                    .filter(node -> node != graph.entry())
+                    .findFirst()
+                    .orElseThrow();
+            BeamSearch search = new BeamSearch(
+                    graph,
+                    codes,
+                    new SearchCounts(),
+                    SearchRequest.of(vectors[0], 5).effort(50),
+                    PageReads.DEFAULT,
+                    false,
+                    reads);
+            Step<BeamSearch, SearchResult> step = search.begin(search, CONTEXT);
+
+            long found = codes.id(left);
+            for (int row = 0; row < 80; row++) {
+                if (Rows.id(row) != found) {
+                    table.remove(Rows.id(row));
+                }
+            }
+            Await.until(() ->
+                    Arrays.stream(equal).allMatch(node -> node == left || codes.state(node) == ProductCodes.FREE));
+
+            assertThat(end(search, reads, step).ids()).startsWith(found);
         }
     }
 
