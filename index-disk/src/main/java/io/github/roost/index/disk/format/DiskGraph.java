@@ -274,7 +274,10 @@ public final class DiskGraph {
         return map.page(page);
     }
 
-    /** Reads the current version of a page, blocking; null if it is unusable, which is reported. The caller must hold the table. */
+    /**
+     * Reads the current version of a page, blocking; null if it is unusable, which is reported. A page that was never published, whose nodes are
+     * not linked yet, has none. The caller must hold the table.
+     */
     @Nullable
     public NodePage read(int number, MemorySegment into) {
         try {
@@ -284,12 +287,13 @@ public final class DiskGraph {
                 if (inMemory != null) {
                     return inMemory;
                 }
-                if (block != BlockMap.NOWHERE) {
-                    file.read(block, into);
-                    NodePage page = new NodePage(layout(), number, into);
-                    if (page.isWhole()) {
-                        return page;
-                    }
+                if (block == BlockMap.NOWHERE) {
+                    return NodePage.empty(layout(), number);
+                }
+                file.read(block, into);
+                NodePage page = new NodePage(layout(), number, into);
+                if (page.isWhole()) {
+                    return page;
                 }
                 if (!hasMoved(number, block)) {
                     damaged(number, null);

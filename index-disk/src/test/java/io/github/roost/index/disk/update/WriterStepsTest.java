@@ -139,6 +139,23 @@ class WriterStepsTest {
     }
 
     @Test
+    void aPageWhoseFirstNodeIsNotLinkedYetIsReadAsOneWithoutNodes() throws Exception {
+        for (int row = BUILT; row < BUILT + 100; row++) {
+            put(row);
+        }
+        int page = graph.layout().pages(BUILT);
+        while (graph.layout().pages(graph.codes().nodes()) == page) {
+            writer.step(CONTEXT);
+        }
+        assertThat(graph.changed(page)).isNull();
+        try (Arena arena = Arena.ofConfined()) {
+            NodePage read = graph.read(page, arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES));
+            assertThat(Objects.requireNonNull(read).isSound(graph.codes())).isTrue();
+        }
+        assertThat(graph.damagedPages()).isEmpty();
+    }
+
+    @Test
     void aRepairFreesAFewNodesPerStep() throws Exception {
         Update last = null;
         for (int row = 0; row < 400; row++) {
