@@ -18,9 +18,7 @@ import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -257,7 +255,7 @@ public final class BeamSearch {
             int node = (int) ((long) i * nodes / count);
             if (codes.state(node) != ProductCodes.FREE && !codes.hangsOn(node)) {
                 codesRead++;
-                best.add(node, 0, distance(node));
+                best.add(node, 0, distance(node), true);
             }
         }
         for (int i = 0; i < best.size(); i++) {
@@ -558,7 +556,7 @@ public final class BeamSearch {
             visits.visited(node, vector);
         } else if (isRow && (!isFiltered || request.filter().allows(id))) {
             codes.vector(page, node, vector);
-            nearest.add(node, id, Vectors.squaredDistance(query, vector));
+            nearest.addRow(node, id, Vectors.squaredDistance(query, vector));
         } else {
             refused++;
         }
@@ -659,16 +657,11 @@ public final class BeamSearch {
     private SearchResult answer() {
         long[] ids = new long[nearest.size()];
         float[] exact = new float[ids.length];
-        int count = 0;
-        Set<Long> answered = new HashSet<>();
         for (int i = 0; i < ids.length; i++) {
-            // While a row is replaced, two nodes have its id.
-            if (answered.add(nearest.id(i))) {
-                ids[count] = nearest.id(i);
-                exact[count++] = codes.reported(graph.metric(), nearest.distance(i));
-            }
+            ids[i] = nearest.id(i);
+            exact[i] = codes.reported(graph.metric(), nearest.distance(i));
         }
-        return SearchResult.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count))
+        return SearchResult.sorted(ids, exact)
                 .within(request.radius())
                 .with(new SearchCost(codesRead, expanded, pagesRead, damaged, 0, 0), cutShort);
     }

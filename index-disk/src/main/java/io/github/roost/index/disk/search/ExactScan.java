@@ -44,7 +44,7 @@ record ExactScan(DiskGraph graph, ProductCodes codes) {
                     if (page.isSound(node, graph.codes().nodes()) && codes.isRow(node, page.id(node))) {
                         codes.vector(page, node, vector);
                         for (int query = 0; query < queries.length; query++) {
-                            found[query].add(node, page.id(node), Vectors.squaredDistance(inSpace[query], vector));
+                            found[query].addRow(node, page.id(node), Vectors.squaredDistance(inSpace[query], vector));
                         }
                     }
                 }

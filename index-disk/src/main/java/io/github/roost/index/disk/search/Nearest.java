@@ -54,14 +54,50 @@ final class Nearest {
         return distances[index];
     }
 
-    /** Adds a node that counts and was not added before, unless it is full of nearer ones; ties go to the one added first. */
-    void add(int node, long id, float distance) {
-        add(node, id, distance, true);
+    /** Adds a node that counts, of a row: while a row is replaced, two nodes have its id, of which the nearer one stays. */
+    void addRow(int node, long id, float distance) {
+        if (isFar(distance)) {
+            return;
+        }
+        int same = indexOf(id);
+        if (same < 0 || distance < distances[same]) {
+            if (same >= 0) {
+                remove(same);
+            }
+            add(node, id, distance, true);
+        }
     }
 
-    /** The same for a node that counts or not; returns whether it was near enough. */
+    private boolean isFar(float distance) {
+        return counted == max && (size == 0 || !(distance < distances[size - 1]));
+    }
+
+    private int indexOf(long id) {
+        for (int i = 0; i < size; i++) {
+            if (ids[i] == id) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private void remove(int index) {
+        remove(nodes, index);
+        remove(ids, index);
+        remove(distances, index);
+        remove(taken, index);
+        counted -= counts[index] ? 1 : 0;
+        remove(counts, index);
+        size--;
+        first -= index < first ? 1 : 0;
+    }
+
+    /**
+     * Adds a node that was not added before, and counts or not, unless it is full of nearer ones; ties go to the one added first. Returns whether it
+     * was near enough.
+     */
     boolean add(int node, long id, float distance, boolean isCounted) {
-        if (counted == max && (size == 0 || !(distance < distances[size - 1]))) {
+        if (isFar(distance)) {
             return false;
         }
         if (size == nodes.length) {
@@ -101,6 +137,11 @@ final class Nearest {
     @SuppressWarnings("SuspiciousSystemArraycopy") // any array
     private void insert(Object array, int at) {
         System.arraycopy(array, at, array, at + 1, size - at);
+    }
+
+    @SuppressWarnings("SuspiciousSystemArraycopy") // any array
+    private void remove(Object array, int at) {
+        System.arraycopy(array, at + 1, array, at, size - at - 1);
     }
 
     private void grow() {

@@ -166,6 +166,40 @@ class BeamSearchTest {
         }
     }
 
+    @Test
+    void aRowReplacedDuringASearchTakesOnePlace() throws Exception {
+        try (BlockIo io = device.io(orchestrator, 256);
+                MutableDiskTable table = open(io);
+                BlockReads reads = io.reads()) {
+            ProductCodes codes = Rows.graph(table).codes();
+            long replaced = codes.id(Rows.graph(table).entry());
+            float[] query = Objects.requireNonNull(table.vector(replaced));
+            BeamSearch search = new BeamSearch(
+                    Rows.graph(table),
+                    codes,
+                    new SearchCounts(),
+                    SearchRequest.of(query, 20).effort(100),
+                    PageReads.DEFAULT,
+                    false,
+                    reads);
+            Step<BeamSearch, SearchResult> step = search.begin(search, CONTEXT);
+            if (step instanceof Step.Park<BeamSearch, SearchResult>(Pending pending, var next)) {
+                await(pending);
+                step = next.step(search, CONTEXT);
+            }
+
+            // The old node is among the nearest by now.
+            float[] beside = query.clone();
+            beside[0] += 1e-3f;
+            table.put(replaced, beside);
+
+            assertThat(end(search, reads, step).ids())
+                    .hasSize(20)
+                    .doesNotHaveDuplicates()
+                    .contains(replaced);
+        }
+    }
+
     @Tag("stress")
     @Test
     void aBlockReusedForAnotherPageWhileItIsReadIsReadAgainAndNotReportedAsDamaged() throws Exception {
