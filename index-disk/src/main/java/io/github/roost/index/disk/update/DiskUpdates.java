@@ -624,7 +624,7 @@ public final class DiskUpdates {
         if (cause != null) {
             return CompletableFuture.failedFuture(refused(cause));
         }
-        CompletableFuture<Void> begun = new CompletableFuture<>();
+        CompletableFuture<Void> begun = indexing.newFuture();
         while (!checkpoint.compareAndSet(null, begun)) {
             CompletableFuture<Void> underWay = checkpoint.get();
             if (underWay != null) {
@@ -783,7 +783,7 @@ public final class DiskUpdates {
             throw new IOException(
                     "table " + table.name() + " was not saved: no checkpoint was written", failed.getCause());
         }
-        CompletableFuture<Void> hold = new CompletableFuture<>();
+        CompletableFuture<Void> hold = indexing.newFuture();
         while (!checkpoint.compareAndSet(null, hold)) {
             awaitCheckpoint();
         }
