@@ -630,11 +630,11 @@ public final class BeamSearch {
             try {
                 reads.read(context, graph.file(), blocks, count);
             } catch (BlockReads.BuffersExhaustedException busy) {
-                if (visits != null || busy.isForGood()) {
+                if (busy.isForGood()) {
                     throw busy;
                 }
-                // Other searches give buffers back: the nodes are tried again in the next slice, or when reads of
-                // this search complete.
+                // Others give buffers back: the nodes are tried again in the next slice, or when reads of this search
+                // complete.
                 while (readingCount > readingBefore) {
                     retries[retryCount++] = reading[--readingCount];
                 }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InsertJob extends WriterJob {
     private static final int WIDTH = 100;
-    private static final PageReads READS = new PageReads(8, false);
+    private static final int MAX_READS = 8;
     private static final int MAX_CANDIDATES = 400;
     static final float ALPHA = 1.2f;
     private static final int NONE = -1;
@@ -70,6 +70,9 @@ final class InsertJob extends WriterJob {
     private final List<Candidate> candidates = new ArrayList<>();
     private Phase phase = Phase.DISTANCES;
     private int part;
+    /** Max concurrent reads of the search: fewer if a worker has fewer buffers. */
+    private int maxReads = MAX_READS;
+
     private double error;
     private @Nullable BeamSearch search;
     private @Nullable Step<BeamSearch, SearchResult> step;
@@ -138,8 +141,9 @@ final class InsertJob extends WriterJob {
     private Progress search(SearchContext context) throws Exception {
         try {
             return searchStep(context);
-        } catch (BlockReads.BuffersExhaustedException busy) {
-            // Too many reads at once: start again.
+        } catch (BlockReads.BuffersExhaustedException never) {
+            // More reads at once than a worker may ever have: start again with fewer.
+            maxReads /= 2;
             search = null;
             step = null;
             candidates.clear();
@@ -151,7 +155,8 @@ final class InsertJob extends WriterJob {
         BeamSearch same = search;
         if (same == null) {
             SearchRequest nearest = SearchRequest.of(vector, 1).effort(WIDTH);
-            same = new BeamSearch(graph, counts, nearest, READS, reads(), this::visited, distances);
+            same = new BeamSearch(
+                    graph, counts, nearest, new PageReads(maxReads, false), reads(), this::visited, distances);
             search = same;
         }
         step = switch (step) {

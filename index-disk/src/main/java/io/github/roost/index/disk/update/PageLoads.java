@@ -35,6 +35,9 @@ final class PageLoads {
     private final List<Integer> reading = new ArrayList<>();
 
     private final List<Integer> readingBlocks = new ArrayList<>();
+    /** Max reads at once: fewer if a worker has fewer buffers. */
+    private int maxReads = MAX_READS;
+
     private int movesAtRead;
     private boolean isTaking;
 
@@ -84,7 +87,7 @@ final class PageLoads {
         long[] blocks = new long[MAX_READS];
         int count = 0;
         for (int number : numbers) {
-            if (count < MAX_READS && isMissing(number) && !reading.contains(number)) {
+            if (count < maxReads && isMissing(number) && !reading.contains(number)) {
                 int block = graph.block(number);
                 reading.add(number);
                 readingBlocks.add(block);
@@ -98,6 +101,7 @@ final class PageLoads {
             reads.read(context, graph.file(), blocks, count);
         } catch (BlockReads.BuffersExhaustedException busy) {
             // Too many reads at once: to be tried again.
+            maxReads = busy.isForGood() ? maxReads / 2 : maxReads;
             reading.clear();
             readingBlocks.clear();
             return null;
