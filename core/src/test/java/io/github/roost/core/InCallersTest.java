@@ -61,7 +61,9 @@ class InCallersTest {
         var queue = orchestrator.indexing().batchQueue(id, blocks, GroupRule.ALONE);
         CompletableFuture<Integer> running = occupyTheWorker();
         CompletableFuture<String> waits = orchestrator.indexing().submitShared(queue, "waits", SubmitOptions.DEFAULT);
-        Thread caller = caller(() -> orchestrator.indexing().submitShared(queue, "runs", SubmitOptions.DEFAULT));
+        Thread caller = caller(() -> {
+            var _ = orchestrator.indexing().submitShared(queue, "runs", SubmitOptions.DEFAULT);
+        });
         inCaller.await();
         workerGoesOn.countDown();
         assertThat(running.join()).isEqualTo(1);
@@ -73,48 +75,40 @@ class InCallersTest {
 
     @Test
     void aSearchThatWasAcceptedSubmitsAnotherWhileTheOrchestratorCloses() throws Exception {
-        occupyTheWorker();
-        orchestrator.submit((query, context) -> query, 1, id);
-        CompletableFuture<Integer> nested = new CompletableFuture<>();
-        Thread caller = caller(() -> orchestrator
-                .submit(
-                        (Integer query, SearchContext context) -> {
-                            inCaller.countDown();
-                            callerGoesOn.await();
-                            return orchestrator
-                                    .submit((inner, within) -> inner + 1, query, id)
-                                    .join();
-                        },
-                        1,
-                        id)
-                .whenComplete((found, failure) -> {
-                    if (failure == null) {
-                        nested.complete(found);
-                    } else {
-                        nested.completeExceptionally(failure);
-                    }
-                }));
+        var _ = occupyTheWorker();
+        var _ = orchestrator.submit((query, context) -> query, 1, id);
+        CompletableFuture<CompletableFuture<Integer>> nested = new CompletableFuture<>();
+        Thread caller = caller(() -> nested.complete(orchestrator.submit(
+                (Integer query, SearchContext context) -> {
+                    inCaller.countDown();
+                    callerGoesOn.await();
+                    return orchestrator
+                            .submit((inner, within) -> inner + 1, query, id)
+                            .join();
+                },
+                1,
+                id)));
         inCaller.await();
         CompletableFuture<Boolean> closed =
                 CompletableFuture.supplyAsync(() -> orchestrator.close(Duration.ofSeconds(30)));
         while (true) {
             try {
-                orchestrator.submit((query, context) -> query, 1, id).cancel(false);
+                var _ = orchestrator.submit((query, context) -> query, 1, id);
             } catch (OrchestratorClosedException closing) {
                 break;
             }
         }
         workerGoesOn.countDown();
         callerGoesOn.countDown();
-        assertThat(nested.join()).isEqualTo(2);
+        assertThat(nested.join().join()).isEqualTo(2);
         assertThat(closed.join()).isTrue();
         caller.join();
     }
 
     @Test
     void aSearchInACallerDoesNotCloseTheOrchestrator() throws Exception {
-        occupyTheWorker();
-        orchestrator.submit((query, context) -> query, 1, id);
+        var _ = occupyTheWorker();
+        var _ = orchestrator.submit((query, context) -> query, 1, id);
         CompletableFuture<Boolean> closes =
                 orchestrator.submit((query, context) -> orchestrator.close(Duration.ofSeconds(50)), 1, id);
         assertThatThrownBy(closes::join)
