@@ -8,6 +8,7 @@ import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FilterDirectoryReader;
 import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.search.AcceptDocs;
@@ -24,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>When a segment is first opened, its graphs are read and copied off-heap with SQ8 codes of the vectors: about
  * {@code dimension + 8 m + 20} bytes per vector (with the vectors, {@code 4 dimension + 8 m + 12}, where codes would lose neighbors), in the time of reading all vectors. Reopened readers share the copy, which
- * is freed when the segment is closed. Hits are scored by the vectors in the segment, so scores are Lucene's own. {@link
- * SearchEffort} sets the width of a search. Vector fields without a graph (small segments, other formats) are searched by Lucene.
+ * is freed when the segment is closed. {@link SearchEffort} sets the width of a search.
+ *
+ * <p>Hits are scored by the vectors in the segment, also under a quantizing format, whose codes Lucene itself would score: there small
+ * segments, which have no graph, are scanned. Other vector fields without a graph, other formats, and graphs with a {@code maxConn} over
+ * 256 are searched by Lucene.
  *
  * <p>Immutable; thread-safe.
  */
@@ -44,9 +48,8 @@ public final class RoostReader extends FilterDirectoryReader {
 
         /** {@return the number of open segments in the cache with at least one graph} */
         public int segments() {
-            return Math.toIntExact(ofSegments.values().stream()
-                    .filter(graphs -> graphs != StockGraphs.NONE)
-                    .count());
+            return Math.toIntExact(
+                    ofSegments.values().stream().filter(StockGraphs::hasGraph).count());
         }
 
         /** Returns the graphs of a segment, reading them if necessary. Two threads may read the same segment at once; one copy is kept. */
@@ -141,15 +144,15 @@ public final class RoostReader extends FilterDirectoryReader {
             }
         }
 
-        /** The graph that Roost searches; null if there is none, or the wrapped reader hides the field. */
-        private StockGraphs.@Nullable Field graph(String field) {
+        /** A field that Roost searches; null if Lucene does, or the wrapped reader hides it. */
+        private StockGraphs.@Nullable Field own(String field) {
             return in.getFieldInfos().fieldInfo(field) == null ? null : graphs.field(field);
         }
 
         @Override
         public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
-            StockGraphs.Field own = graph(field);
+            StockGraphs.Field own = own(field);
             if (own == null) {
                 in.searchNearestVectors(field, target, collector, accepted);
             } else {
@@ -160,12 +163,19 @@ public final class RoostReader extends FilterDirectoryReader {
         @Override
         public void searchNearestVectors(String field, byte[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
-            StockGraphs.Field own = graph(field);
+            StockGraphs.Field own = own(field);
             if (own == null) {
                 in.searchNearestVectors(field, target, collector, accepted);
             } else {
                 own.search(in, target, collector, accepted);
             }
+        }
+
+        @Override
+        public @Nullable FloatVectorValues getFloatVectorValues(String field) throws IOException {
+            FloatVectorValues values = in.getFloatVectorValues(field);
+            StockGraphs.Field own = own(field);
+            return values != null && own != null && own.quantized() ? new UnquantizedScores(values) : values;
         }
 
         @Override

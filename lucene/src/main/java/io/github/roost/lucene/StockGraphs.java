@@ -9,6 +9,8 @@ import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
@@ -29,11 +31,17 @@ import org.apache.lucene.util.hnsw.HnswGraph;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 import org.jspecify.annotations.Nullable;
 
-/** Off-heap copies, for Roost's graph search, of the graphs that Lucene has written for one segment's fields. Immutable. */
+/**
+ * The fields of one segment in Lucene's own HNSW formats, with off-heap copies of their graphs for Roost's graph search. A field of a
+ * quantizing format is among them without a graph too: Lucene would score its codes, and the hits of all segments must be scored alike.
+ * Immutable.
+ */
 final class StockGraphs {
     static final StockGraphs NONE = new StockGraphs(Map.of());
 
     private static final FlatVectorsScorer SCORER = FlatVectorScorerUtil.getLucene99FlatVectorsScorer();
+    /** The names of these formats in all versions. Vectors of other formats with graphs, as those of bits, have scores of their own. */
+    private static final Pattern FORMATS = Pattern.compile("Lucene\\d+Hnsw(\\w*Quantized)?VectorsFormat");
 
     private final Map<String, Field> fields;
 
@@ -44,16 +52,28 @@ final class StockGraphs {
     /** Reads all graphs of a segment. */
     static StockGraphs read(CodecReader segment) throws IOException {
         Map<String, Field> fields = new HashMap<>();
-        for (FieldInfo field : segment.getFieldInfos()) {
-            HnswGraph graph = field.hasVectorValues() ? graph(segment.getVectorReader(), field.name) : null;
-            if (graph != null) {
-                KnnVectorValues values = values(segment, field);
-                if (isWhole(graph, values.size())) {
-                    fields.put(field.name, new Field(field, segment.maxDoc(), coded(field, graph, values)));
-                }
+        for (FieldInfo info : segment.getFieldInfos()) {
+            Field field = info.hasVectorValues() ? read(segment, info) : null;
+            if (field != null) {
+                fields.put(info.name, field);
             }
         }
         return fields.isEmpty() ? NONE : new StockGraphs(Map.copyOf(fields));
+    }
+
+    private static @Nullable Field read(CodecReader segment, FieldInfo field) throws IOException {
+        String name = field.getAttribute(PerFieldKnnVectorsFormat.PER_FIELD_FORMAT_KEY);
+        Matcher format = FORMATS.matcher(name == null ? "" : name);
+        HnswGraph graph = format.matches() ? graph(segment.getVectorReader(), field.name) : null;
+        if (graph == null) {
+            return null;
+        }
+        boolean quantized = format.group(1) != null;
+        KnnVectorValues values = values(segment, field);
+        if (isWhole(graph, values.size())) {
+            return new Field(field, segment.maxDoc(), quantized, coded(field, graph, values));
+        }
+        return quantized && graph.size() == 0 ? new Field(field, segment.maxDoc(), true, null) : null;
     }
 
     /** Whether a graph has all vectors and a degree within Roost's max; Lucene searches other graphs. */
@@ -64,10 +84,10 @@ final class StockGraphs {
                 && 2 * graph.maxConn() <= Graph.MAX_NEIGHBORS;
     }
 
+    /** The graph of a field, empty if Lucene has built none; null if it is out of reach. */
     private static @Nullable HnswGraph graph(@Nullable KnnVectorsReader all, String field) throws IOException {
-        KnnVectorsReader reader =
-                all instanceof PerFieldKnnVectorsFormat.FieldsReader perField ? perField.getFieldReader(field) : all;
-        return reader instanceof HnswGraphProvider provider && !(reader instanceof RoostVectorsReader)
+        return all instanceof PerFieldKnnVectorsFormat.FieldsReader perField
+                        && perField.getFieldReader(field) instanceof HnswGraphProvider provider
                 ? provider.getGraph(field)
                 : null;
     }
@@ -91,14 +111,27 @@ final class StockGraphs {
         }
     }
 
-    /** The graph of a field; null if Lucene searches it. */
+    boolean hasGraph() {
+        return fields.values().stream().anyMatch(field -> field.graph() != null);
+    }
+
+    /** A field that Roost searches; null if Lucene does. */
     @Nullable
     Field field(String name) {
         return fields.get(name);
     }
 
-    /** A field and its graph. */
-    record Field(FieldInfo info, int maxDoc, Graph graph) {
+    /**
+     * A field.
+     *
+     * @param quantized whether Lucene would score its codes
+     * @param graph null if there is none: a search scores all vectors
+     */
+    record Field(
+            FieldInfo info,
+            int maxDoc,
+            boolean quantized,
+            @Nullable Graph graph) {
         void search(LeafReader segment, float[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
             require(VectorEncoding.FLOAT32, target.length);

@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.bitvectors.HnswBitVectorsFormat;
 import org.apache.lucene.codecs.lucene104.Lucene104HnswScalarQuantizedVectorsFormat;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 import org.apache.lucene.document.Document;
@@ -37,6 +38,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
+import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncoding;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -190,6 +192,69 @@ class RoostReaderTest {
                 }
             }
         }
+    }
+
+    /** The small segment has no graph, and the filter allows so few of a segment that Lucene scores them outside its search of vectors. */
+    @Test
+    void hitsUnderQuantizationAreScoredByTheirVectorsInLargeSegmentsAndSmall() throws IOException {
+        VectorSimilarityFunction similarity = VectorSimilarityFunction.EUCLIDEAN;
+        float[][] vectors = vectors(similarity);
+        KnnVectorsFormat format =
+                new Lucene104HnswScalarQuantizedVectorsFormat(ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE, 16, 100);
+        try (Directory directory = new MMapDirectory(folder)) {
+            try (IndexWriter writer = new IndexWriter(directory, config(format))) {
+                for (int row = 0; row < DOCUMENTS; row++) {
+                    Document document = document(vectors, row, similarity);
+                    document.add(new StringField("few", row % 400 == 3 ? "yes" : "no", Field.Store.NO));
+                    writer.addDocument(document);
+                    if (row == DOCUMENTS - 301) {
+                        writer.flush();
+                    }
+                }
+            }
+            RoostReader.Graphs graphs = new RoostReader.Graphs();
+            try (DirectoryReader reader = RoostReader.over(DirectoryReader.open(directory), graphs)) {
+                assertThat(reader.leaves()).hasSize(2);
+                assertThat(graphs.segments()).isEqualTo(1);
+                IndexSearcher searcher = new IndexSearcher(reader);
+                for (Query filter : Arrays.asList(null, new TermQuery(new Term("few", "yes")))) {
+                    for (int row = 0; row < DOCUMENTS; row += 250) {
+                        for (ScoreDoc hit : searcher.search(query(vectors[row], K, filter), K).scoreDocs) {
+                            assertThat(hit.score)
+                                    .isCloseTo(similarity.compare(vectors[row], vectors[hit.doc]), withPercentage(.01));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFormatWithGraphsAndScoresOfItsOwnIsSearchedByLucene() throws IOException {
+        byte[][] vectors = new byte[DOCUMENTS][DIMENSION];
+        try (Directory directory = new MMapDirectory(folder)) {
+            try (IndexWriter writer = new IndexWriter(directory, config(new HnswBitVectorsFormat()))) {
+                for (byte[] vector : vectors) {
+                    random.nextBytes(vector);
+                    Document document = new Document();
+                    document.add(new KnnByteVectorField(FIELD, vector, VectorSimilarityFunction.EUCLIDEAN));
+                    writer.addDocument(document);
+                }
+            }
+            try (DirectoryReader lucene = DirectoryReader.open(directory);
+                    DirectoryReader view = RoostReader.over(DirectoryReader.open(directory))) {
+                for (int row = 0; row < DOCUMENTS; row += 300) {
+                    Query query = new KnnByteVectorQuery(FIELD, vectors[row], K);
+                    assertThat(hits(view, query)).isEqualTo(hits(lucene, query));
+                }
+            }
+        }
+    }
+
+    private static List<String> hits(DirectoryReader reader, Query query) throws IOException {
+        return Arrays.stream(new IndexSearcher(reader).search(query, K).scoreDocs)
+                .map(hit -> hit.doc + " " + hit.score)
+                .toList();
     }
 
     /** A segment of a handful of vectors has no graph, a field of another shape is refused, one without vectors has no hits. */
