@@ -43,11 +43,16 @@ final class Endpoints {
 
     private record Served(Tables tables, Searches searches) {}
 
-    Endpoints(Orchestrator orchestrator, ServeMetrics metrics, InFlight inFlight, ServeSettings settings) {
+    Endpoints(
+            Orchestrator orchestrator,
+            ServeMetrics metrics,
+            InFlight inFlight,
+            RequestBody bodies,
+            ServeSettings settings) {
         this.orchestrator = orchestrator;
         this.metrics = metrics;
         this.inFlight = inFlight;
-        this.bodies = new RequestBody(settings.maxBodyBytes(), settings.bodyTime());
+        this.bodies = bodies;
         this.guard = new WriteGuard(settings.token(), settings.host());
         this.settings = settings;
         this.searchesLeft = new Semaphore(SEARCHES_PER_WORKER * orchestrator.workers());
@@ -55,10 +60,6 @@ final class Endpoints {
 
     void serve(Tables tables) {
         served = new Served(tables, new Searches(orchestrator, tables, settings.searchTime()));
-    }
-
-    void close() {
-        bodies.close();
     }
 
     /** Frees the tables, if there are any; no search may use them afterwards. */

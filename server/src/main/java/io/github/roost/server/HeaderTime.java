@@ -5,26 +5,24 @@ import io.helidon.http.HttpPrologue;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.http1.Http1ConnectionListener;
 import java.time.Duration;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Closes connections whose headers take too long, counted from the request line. The server's own limits do not cover this: its read timeout
  * restarts with each byte, and its idle timeout ends with the request line. Called in the thread of each connection. Thread-safe.
  */
-final class HeaderTime implements Http1ConnectionListener, AutoCloseable {
+final class HeaderTime implements Http1ConnectionListener {
     private final Duration time;
-    private final ScheduledThreadPoolExecutor clock;
+    private final ScheduledExecutorService clock;
     /** Each connection has its own thread; each listener keeps its own time. */
     @SuppressWarnings("ThreadLocalUsage")
     private final ThreadLocal<@Nullable Patience> patience = new ThreadLocal<>();
 
     /** @param time time limit for the headers of a request */
-    HeaderTime(Duration time) {
+    HeaderTime(Duration time, ScheduledExecutorService clock) {
         this.time = time;
-        this.clock = new ScheduledThreadPoolExecutor(
-                1, Thread.ofPlatform().daemon().name("roost-header-clock").factory());
-        clock.setRemoveOnCancelPolicy(true);
+        this.clock = clock;
     }
 
     @Override
@@ -44,11 +42,5 @@ final class HeaderTime implements Http1ConnectionListener, AutoCloseable {
             last.close();
             patience.remove();
         }
-    }
-
-    /** Call it when no more connections are read. */
-    @Override
-    public void close() {
-        clock.shutdownNow();
     }
 }

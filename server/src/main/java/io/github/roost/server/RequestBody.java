@@ -2,16 +2,20 @@ package io.github.roost.server;
 
 import io.helidon.common.buffers.DataReader.InsufficientDataAvailableException;
 import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
 import io.helidon.http.RequestException;
 import io.helidon.http.Status;
+import io.helidon.http.media.ReadableEntity;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -19,20 +23,20 @@ import java.util.concurrent.Semaphore;
  * only for a limited time. The total size of all bodies being read is bounded too, as there may be thousands. The first bytes of each body are
  * exempt, since otherwise stalled large bodies would block all small ones; the number of connections bounds those bytes. Thread-safe.
  */
-final class RequestBody implements AutoCloseable {
+final class RequestBody {
     /** Small, since each body being read has one. */
     private static final int CHUNK = 4 << 10;
     /** Number of bodies of the largest size that may be held at a time; searches have a few kilobytes each. */
     private static final int MAX_AT_A_TIME = 64;
     /**
-     * A body up to this many times too large is read to its end and discarded: if the connection were closed earlier, it might be reset, and the
-     * client would never see the error.
+     * A body up to this many times too large, or that no route reads, is read to its end and discarded: if the connection were closed earlier, it
+     * might be reset, and the client would never see the error.
      */
     private static final int DISCARDED = 16;
 
     private final int maxBytes;
     private final Duration time;
-    private final ScheduledThreadPoolExecutor clock;
+    private final ScheduledExecutorService clock;
     /** Bytes that may still be held beyond the free bytes of each body. */
     private final Semaphore room;
     /** Bytes of each body that are exempt from the bound: 16 KiB for a limit of 1 MiB. */
@@ -43,14 +47,12 @@ final class RequestBody implements AutoCloseable {
      *     bytes, a {@value #MAX_AT_A_TIME}th of it, in addition
      * @param time time limit for a body to arrive; then its connection is closed
      */
-    RequestBody(int maxBytes, Duration time) {
+    RequestBody(int maxBytes, Duration time, ScheduledExecutorService clock) {
         this.maxBytes = maxBytes;
         this.time = time;
         this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) maxBytes * MAX_AT_A_TIME));
         this.free = maxBytes / MAX_AT_A_TIME;
-        this.clock = new ScheduledThreadPoolExecutor(
-                1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
-        clock.setRemoveOnCancelPolicy(true);
+        this.clock = clock;
     }
 
     /**
@@ -71,6 +73,23 @@ final class RequestBody implements AutoCloseable {
                 read(request.content().inputStream(), body);
             }
             return Json.read(body.whole(), form);
+        }
+    }
+
+    /**
+     * Reads and discards what no route has read, within the time of a body, unless the answer closes the connection.
+     *
+     * @throws CloseConnectionException if the rest does not come
+     */
+    void discardRest(ServerRequest request, ServerResponse response) {
+        ReadableEntity body = request.content();
+        if (body.consumed() || response.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+            return;
+        }
+        try (Patience _ = new Patience(clock, time)) {
+            body.consume();
+        } catch (RuntimeException e) {
+            throw new CloseConnectionException("the rest of a body did not come", e);
         }
     }
 
@@ -114,11 +133,6 @@ final class RequestBody implements AutoCloseable {
 
     static Problem tooLarge(int maxBytes) {
         return new Problem(413, "the body must not be larger than %,d bytes".formatted(maxBytes));
-    }
-
-    @Override
-    public void close() {
-        clock.shutdownNow();
     }
 
     /** The received bytes of one body, while they are needed. A body without room is read on and discarded. */

@@ -11,6 +11,7 @@ import io.helidon.webserver.http1.Http1Config;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * A service of tables over HTTP. Each connection has a virtual thread, which reads and checks a request, has the orchestrator's pinned workers
@@ -28,7 +29,7 @@ public final class RoostService implements AutoCloseable {
     private final InFlight inFlight = new InFlight();
     private final ServeMetrics metrics;
     private final Endpoints endpoints;
-    private final HeaderTime headerTime;
+    private final ScheduledExecutorService clock = Patience.clock();
     private final WebServer server;
 
     /**
@@ -41,8 +42,9 @@ public final class RoostService implements AutoCloseable {
         this.orchestrator = orchestrator;
         this.settings = settings;
         this.metrics = new ServeMetrics(orchestrator, inFlight);
-        this.endpoints = new Endpoints(orchestrator, metrics, inFlight, settings);
-        this.headerTime = new HeaderTime(settings.bodyTime());
+        RequestBody bodies = new RequestBody(settings.maxBodyBytes(), settings.bodyTime(), clock);
+        Answers answers = new Answers(settings.maxBodyBytes(), settings.bodyTime(), clock, metrics);
+        this.endpoints = new Endpoints(orchestrator, metrics, inFlight, bodies, settings);
         this.server = WebServer.builder()
                 .host(settings.host())
                 .port(settings.port())
@@ -52,13 +54,14 @@ public final class RoostService implements AutoCloseable {
                 // HTTP/1.1 only: with two protocols the server would have to detect which one is used before it
                 // answers.
                 .protocolsDiscoverServices(false)
-                .addProtocol(
-                        Http1Config.builder().addReceiveListener(headerTime).build())
+                .addProtocol(Http1Config.builder()
+                        .addReceiveListener(new HeaderTime(settings.bodyTime(), clock))
+                        .build())
                 .maxPayloadSize(RequestBody.maxDiscarded(settings.maxBodyBytes()))
                 .shutdownGracePeriod(LAST_BYTES)
                 .shutdownHook(false)
                 .directHandlers(complaints(settings))
-                .routing(new Routes(endpoints, inFlight, metrics).routing())
+                .routing(new Routes(endpoints, inFlight, bodies, answers).routing())
                 .build()
                 .start();
         // The server only logs why it cannot listen.
@@ -113,8 +116,7 @@ public final class RoostService implements AutoCloseable {
             endpoints.closeTables();
         }
         server.stop();
-        headerTime.close();
-        endpoints.close();
+        clock.shutdownNow();
         metrics.close();
         return answered && drained;
     }

@@ -1,12 +1,10 @@
 package io.github.roost.server;
 
 import io.helidon.http.Method;
-import io.helidon.http.Status;
 import io.helidon.webserver.ServerConnectionException;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
-import io.helidon.webserver.http.ServerResponse;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,14 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The routes of a service: maps methods and paths to operations, checks access, and writes answers and problems. Requests about the service
- * itself are always accepted, others only while it is not shutting down.
+ * The routes of a service: maps methods and paths to operations, and problems to answers. Requests about the service itself are always accepted,
+ * others only while it is not shutting down.
  */
 final class Routes {
     private static final Logger LOG = LoggerFactory.getLogger(Routes.class);
 
     private final InFlight inFlight;
-    private final ServeMetrics metrics;
+    private final RequestBody bodies;
+    private final Answers answers;
     private final List<Route> routes = new ArrayList<>();
 
     /** Answers a request. */
@@ -35,9 +34,10 @@ final class Routes {
 
     private record Route(Method method, String path, Operation operation, boolean counted) {}
 
-    Routes(Endpoints endpoints, InFlight inFlight, ServeMetrics metrics) {
+    Routes(Endpoints endpoints, InFlight inFlight, RequestBody bodies, Answers answers) {
         this.inFlight = inFlight;
-        this.metrics = metrics;
+        this.bodies = bodies;
+        this.answers = answers;
         work(Method.GET, "/tables", endpoints::tables);
         work(Method.GET, "/tables/{name}", endpoints::oneTable);
         work(Method.POST, "/tables/{name}/search", endpoints::searchOne);
@@ -79,20 +79,28 @@ final class Routes {
     HttpRouting.Builder routing() {
         HttpRouting.Builder routing = HttpRouting.builder();
         for (Route route : routes) {
-            routing.route(route.method(), route.path(), handler(route));
+            routing.route(route.method(), route.path(), toTheEnd(handler(route)));
         }
         Map<String, List<Route>> byPath =
                 routes.stream().collect(Collectors.groupingBy(Route::path, TreeMap::new, Collectors.toList()));
-        byPath.forEach((path, present) -> routing.any(path, otherMethod(present)));
-        return routing.any((request, response) -> send(
+        byPath.forEach((path, present) -> routing.any(path, toTheEnd(otherMethod(present))));
+        return routing.any(toTheEnd((request, response) -> answers.send(
                 response,
                 Reply.of(
-                        new Problem(404, "there is nothing at " + request.path().path()))));
+                        new Problem(404, "there is nothing at " + request.path().path())))));
+    }
+
+    /** Whatever a handler has not read of a body does not count as the next request. */
+    private Handler toTheEnd(Handler handler) {
+        return (request, response) -> {
+            handler.handle(request, response);
+            bodies.discardRest(request, response);
+        };
     }
 
     private Handler otherMethod(List<Route> present) {
         String allowed = present.stream().map(route -> route.method().text()).collect(Collectors.joining(", "));
-        return (request, response) -> send(
+        return (request, response) -> answers.send(
                 response,
                 Reply.of(new Problem(
                                 405,
@@ -104,15 +112,15 @@ final class Routes {
     private Handler handler(Route route) {
         return (request, response) -> {
             if (!route.counted()) {
-                send(response, reply(route, request));
+                answers.send(response, reply(route, request));
             } else if (inFlight.enter()) {
                 try {
-                    send(response, reply(route, request));
+                    answers.send(response, reply(route, request));
                 } finally {
                     inFlight.exit();
                 }
             } else {
-                send(response, Reply.of(new Problem(503, "the service is shutting down")));
+                answers.send(response, Reply.of(new Problem(503, "the service is shutting down")));
             }
         };
     }
@@ -129,14 +137,5 @@ final class Routes {
             LOG.error("{} {} failed", route.method(), route.path(), e);
             return Reply.of(new Problem(500, "the service failed at this request"));
         }
-    }
-
-    private void send(ServerResponse response, Reply reply) {
-        metrics.answered(reply.status());
-        response.status(Status.create(reply.status()));
-        response.header("Content-Type", reply.contentType());
-        response.header("X-Content-Type-Options", "nosniff");
-        reply.headers().forEach(response::header);
-        response.send(reply.body());
     }
 }

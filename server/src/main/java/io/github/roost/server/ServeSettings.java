@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param port from 0 (any free one) to 65,535
  * @param token the bearer token required for writes; if absent, writes are open to this machine
  * @param maxBodyBytes the largest request body
- * @param bodyTime time limit for a request's headers and then for its body; a connection without a request line is closed after six to seven
- *     times as long
+ * @param bodyTime time limit for a request's headers, then for its body, and then for each started MiB of its answer to be taken; a connection
+ *     without a request line is closed after six to seven times as long
  * @param searchTime time limit of a search, and the largest deadline of a request
  * @param drainTime time limit for accepted requests once the service is told to end
  */

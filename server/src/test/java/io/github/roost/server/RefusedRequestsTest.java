@@ -9,6 +9,7 @@ import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -408,6 +410,88 @@ class RefusedRequestsTest {
             sendByteByByte(one, begin);
 
             assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "POST /nowhere HTTP/1.1\r\nContent-Type: application/json",
+                "PUT /search HTTP/1.1\r\nContent-Type: application/json",
+                "POST /search HTTP/1.1\r\nContent-Type: text/plain",
+                "POST /tables/nothing/search HTTP/1.1\r\nContent-Type: application/json",
+                "GET /metrics HTTP/1.1\r\nAccept: text/plain",
+            })
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void whoSendsABodyThatNoRouteReadsByteByByteIsCutOff(String begin) throws IOException {
+        ServeSettings impatient = ServeSettings.DEFAULT.withBodies(1_000_000, Duration.ofMillis(100));
+        try (SmallService one = SmallService.withOneWorker(8, impatient)) {
+            sendByteByByte(one, begin + "\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
+
+            assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aBodyThatNoRouteReadsIsNotTakenForTheNextRequest() throws IOException {
+        String hidden = "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), service.service.port())) {
+            socket.getOutputStream()
+                    .write(("POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + hidden.length()
+                                    + "\r\n\r\n" + hidden
+                                    + "NONSENSE\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+            assertThat(answers)
+                    .startsWith("HTTP/1.1 404 ")
+                    .contains("HTTP/1.1 400 ")
+                    .doesNotContain("HTTP/1.1 200 ");
+        }
+    }
+
+    private static Socket unread(SmallService service) throws IOException {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4_096);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), service.service.port()));
+        return socket;
+    }
+
+    /** Asks for more and more, and reads nothing, until the service has closed the connection. */
+    private static void askWithoutReading(Socket socket) throws IOException {
+        byte[] request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+        while (true) {
+            socket.getOutputStream().write(request);
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void aClientThatDoesNotReadItsAnswersIsCutOff() throws IOException {
+        ServeSettings impatient = ServeSettings.DEFAULT.withBodies(1 << 20, Duration.ofMillis(400));
+        try (SmallService one = SmallService.withOneWorker(8, impatient);
+                Socket socket = unread(one)) {
+            assertThatThrownBy(() -> askWithoutReading(socket)).isInstanceOf(SocketException.class);
+
+            Await.until(() -> inFlight(one) == 0);
+        }
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void answersThatAreNotReadHoldNoMoreThanTheRoomForThem() throws IOException {
+        ServeSettings small = ServeSettings.DEFAULT.withBodies(100, Duration.ofSeconds(50));
+        try (SmallService one = SmallService.withOneWorker(8, small);
+                Socket socket = unread(one)) {
+            Thread.ofVirtual().start(() -> assertThatThrownBy(() -> askWithoutReading(socket)));
+            // Between two answers no request is in flight.
+            Await.until(() -> IntStream.range(0, 50).allMatch(i -> inFlight(one) == 1));
+
+            assertThat(one.get("/openapi.json").status()).isEqualTo(429);
+            assertThat(one.get("/health/live").status()).isEqualTo(200);
+            assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
+            socket.close();
+            Await.until(() -> one.get("/openapi.json").status() == 200);
         }
     }
 
