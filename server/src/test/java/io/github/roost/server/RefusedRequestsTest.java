@@ -481,16 +481,16 @@ class RefusedRequestsTest {
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void answersThatAreNotReadHoldNoMoreThanTheRoomForThem() throws IOException {
         ServeSettings small = ServeSettings.DEFAULT.withBodies(100, Duration.ofSeconds(50));
-        try (SmallService one = SmallService.withOneWorker(8, small);
-                Socket socket = unread(one)) {
-            Thread.ofVirtual().start(() -> assertThatThrownBy(() -> askWithoutReading(socket)));
-            // Between two answers no request is in flight.
-            Await.until(() -> IntStream.range(0, 50).allMatch(i -> inFlight(one) == 1));
+        try (SmallService one = SmallService.withOneWorker(8, small)) {
+            try (Socket socket = unread(one)) {
+                Thread.ofVirtual().start(() -> assertThatThrownBy(() -> askWithoutReading(socket)));
+                // Between two answers no request is in flight.
+                Await.until(() -> IntStream.range(0, 50).allMatch(i -> inFlight(one) == 1));
 
-            assertThat(one.get("/openapi.json").status()).isEqualTo(429);
-            assertThat(one.get("/health/live").status()).isEqualTo(200);
-            assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
-            socket.close();
+                assertThat(one.get("/openapi.json").status()).isEqualTo(429);
+                assertThat(one.get("/health/live").status()).isEqualTo(200);
+                assertThat(one.post("/tables/games/search", SEARCH).status()).isEqualTo(200);
+            }
             Await.until(() -> one.get("/openapi.json").status() == 200);
         }
     }
