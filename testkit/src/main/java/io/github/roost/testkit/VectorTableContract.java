@@ -249,6 +249,11 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
                 }
                 assertThat(full).hasMessageContaining(table.name() + " is full: its memory limit is ");
                 assertThat(added).isGreaterThan(1_000);
+                // A rebuild takes more until it ends.
+                long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+                while (table.bytes() > limited.memoryLimit() && System.nanoTime() < end) {
+                    Thread.onSpinWait();
+                }
                 assertThat(table.bytes()).isLessThanOrEqualTo(limited.memoryLimit());
                 assertThat(table.size()).isEqualTo(ROWS + added);
                 assertThat(table.search(QUERIES[0], K, exactEffort(table)).join())
