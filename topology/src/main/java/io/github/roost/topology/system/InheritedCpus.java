@@ -55,7 +55,11 @@ public final class InheritedCpus {
 
     /** Called by a thread that has been pinned on purpose: it stays pinned. */
     public static void pinned() {
-        ThreadPlacement.current().ifPresent(thread -> PINNED.add(thread.tid()));
+        try {
+            ThreadPlacement.current().ifPresent(thread -> PINNED.add(thread.tid()));
+        } catch (SecurityException denied) {
+            // Then threads cannot be listed either, and none is given other CPUs.
+        }
     }
 
     /**
