@@ -114,11 +114,15 @@ public final class HeldFile implements AutoCloseable {
      * later one, the version may have been given up before the call.
      *
      * @param version at least 0
-     * @return whether it is kept; false where the system has no locks of descriptors
+     * @return whether it is kept; false where the system or the file system has no locks of descriptors
      * @throws IOException if the system refuses
      */
     public boolean keep(long version) throws IOException {
-        return lock instanceof DescriptorLock descriptor && descriptor.tryLock(VERSIONS_AT + version, 1, false);
+        try {
+            return lock instanceof DescriptorLock descriptor && descriptor.tryLock(VERSIONS_AT + version, 1, false);
+        } catch (DescriptorLock.NoLocksException none) {
+            return false;
+        }
     }
 
     /** Gives a version back. Does nothing if this is closed. */
