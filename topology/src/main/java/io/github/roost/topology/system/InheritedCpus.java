@@ -9,7 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Gives threads that pinned threads have started all CPUs of the process. On Linux a thread inherits the affinity mask of the thread that
@@ -21,12 +20,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * seen it loses that pin, unless the core is left out of the topology. Time slices, which are inherited too, stay as they are. Not thread-safe.
  */
 public final class InheritedCpus {
-    /** Ids of threads that were pinned on purpose; those that have ended are removed. */
-    private static final Set<Long> PINNED = ConcurrentHashMap.newKeySet();
+    /**
+     * Ids of threads that were pinned on purpose, without those that have ended. Guarded by itself: a thread that enters it is pinned afterwards, so
+     * whoever finds that it has not may give it other CPUs under the lock.
+     */
+    private static final Set<Long> PINNED = new HashSet<>();
 
     private final LinuxScheduler scheduler;
     private final Set<List<Integer>> cores = new HashSet<>();
-    /** The threads that the last call found, without those that are pinned on purpose. */
+    /** The threads that the last call found. */
     private Set<Integer> known = Set.of();
 
     private InheritedCpus(LinuxScheduler scheduler, Topology topology) {
@@ -53,10 +55,14 @@ public final class InheritedCpus {
         }
     }
 
-    /** Called by a thread that has been pinned on purpose: it stays pinned. */
+    /** Called by a thread before it is pinned on purpose: it stays pinned. */
     public static void pinned() {
         try {
-            ThreadPlacement.current().ifPresent(thread -> PINNED.add(thread.tid()));
+            ThreadPlacement.current().ifPresent(thread -> {
+                synchronized (PINNED) {
+                    PINNED.add(thread.tid());
+                }
+            });
         } catch (SecurityException denied) {
             // Then threads cannot be listed either, and none is given other CPUs.
         }
@@ -70,15 +76,20 @@ public final class InheritedCpus {
     public int restore() {
         BitSet all = scheduler.processMask();
         int restored = 0;
-        // Before the threads are listed: one that is pinned later is in neither.
-        Set<Long> pinned = Set.copyOf(PINNED);
+        // Before the threads are listed: one that is pinned later is not taken for one that has ended.
+        Set<Long> pinned;
+        synchronized (PINNED) {
+            pinned = Set.copyOf(PINNED);
+        }
         Set<Integer> listed;
         try {
             listed = ProcessCpus.threads();
         } catch (IOException noList) {
             return 0;
         }
-        pinned.stream().filter(thread -> !listed.contains(thread.intValue())).forEach(PINNED::remove);
+        synchronized (PINNED) {
+            PINNED.removeIf(thread -> pinned.contains(thread) && !listed.contains(thread.intValue()));
+        }
         for (int thread : listed) {
             if (known.contains(thread)) {
                 continue;
@@ -86,8 +97,10 @@ public final class InheritedCpus {
             List<Integer> allowed =
                     ThreadPlacement.of(thread).map(ThreadPlacement::allowedCpus).orElse(List.of());
             boolean isInherited = allowed.size() < all.cardinality() && cores.contains(allowed);
-            if (isInherited && !PINNED.contains((long) thread) && scheduler.bindThread(thread, all) == 0) {
-                restored++;
+            synchronized (PINNED) {
+                if (isInherited && !PINNED.contains((long) thread) && scheduler.bindThread(thread, all) == 0) {
+                    restored++;
+                }
             }
         }
         known = listed;
