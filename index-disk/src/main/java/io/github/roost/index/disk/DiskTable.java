@@ -195,8 +195,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         try {
             return opened(
                     io.openForUpdate(place),
-                    DiskGraph::root,
-                    graph -> new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, held));
+                    file -> new Newest(DiskGraph.root(file), true),
+                    (graph, isKept) ->
+                            new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, held));
         } catch (Throwable failed) {
             close(held);
             throw failed;
@@ -216,20 +217,21 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     /** Makes a table of a graph, which the caller closes if it fails. */
     @FunctionalInterface
     private interface Making<T> {
-        T of(DiskGraph graph) throws IOException;
+        T of(DiskGraph graph, boolean isKept) throws IOException;
     }
 
     /** Finds the checkpoint to open. */
     @FunctionalInterface
     private interface Choice {
-        Superblock in(BlockFile file) throws IOException;
+        Newest in(BlockFile file) throws IOException;
     }
 
     private static <T> T opened(BlockFile file, Choice choice, Making<T> making) throws IOException {
         try {
-            DiskGraph graph = DiskGraph.read(file, choice.in(file));
+            Newest newest = choice.in(file);
+            DiskGraph graph = DiskGraph.read(file, newest.root());
             try {
-                return making.of(graph);
+                return making.of(graph, newest.isKept());
             } catch (Throwable failed) {
                 graph.codes().close();
                 throw failed;
@@ -257,16 +259,10 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         Path place = place(orchestrator, io, name, path);
         HeldFile held = Folders.read(place);
         try {
-            BlockFile file = io.open(place);
-            AtomicBoolean isKept = new AtomicBoolean();
             return opened(
-                    file,
-                    opened -> {
-                        Newest newest = keepNewest(opened, held);
-                        isKept.set(newest.isKept());
-                        return newest.root();
-                    },
-                    graph -> new DiskTable(orchestrator, io, name, graph, isKept.get(), false, 0, 0, held));
+                    io.open(place),
+                    file -> keepNewest(file, held),
+                    (graph, isKept) -> new DiskTable(orchestrator, io, name, graph, isKept, false, 0, 0, held));
         } catch (Throwable failed) {
             close(held);
             throw failed;

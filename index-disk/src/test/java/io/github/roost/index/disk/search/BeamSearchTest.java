@@ -90,6 +90,11 @@ class BeamSearchTest {
         }
     }
 
+    private static BeamSearch search(DiskTable table, BlockReads reads, SearchRequest request) {
+        DiskGraph graph = Rows.graph(table);
+        return new BeamSearch(graph, graph.codes(), new SearchCounts(), request, PageReads.DEFAULT, false, reads);
+    }
+
     @Test
     void aRowDeletedDuringASearchIsNotAnsweredWhenAnotherRowHasItsNode() throws Exception {
         try (BlockIo io = device.io(orchestrator, 256);
@@ -99,14 +104,7 @@ class BeamSearchTest {
             int entry = Rows.graph(table).entry();
             long deleted = codes.id(entry);
             float[] query = Objects.requireNonNull(table.vector(deleted));
-            BeamSearch search = new BeamSearch(
-                    Rows.graph(table),
-                    codes,
-                    new SearchCounts(),
-                    SearchRequest.of(query, 20).effort(50),
-                    PageReads.DEFAULT,
-                    false,
-                    reads);
+            BeamSearch search = search(table, reads, SearchRequest.of(query, 20).effort(50));
             Step<BeamSearch, SearchResult> step = search.begin(search, CONTEXT);
             await(((Step.Park<BeamSearch, SearchResult>) step).pending());
 
@@ -143,14 +141,8 @@ class BeamSearchTest {
                     .filter(node -> node != graph.entry())
                     .findFirst()
                     .orElseThrow();
-            BeamSearch search = new BeamSearch(
-                    graph,
-                    codes,
-                    new SearchCounts(),
-                    SearchRequest.of(vectors[0], 5).effort(50),
-                    PageReads.DEFAULT,
-                    false,
-                    reads);
+            BeamSearch search =
+                    search(table, reads, SearchRequest.of(vectors[0], 5).effort(50));
             Step<BeamSearch, SearchResult> step = search.begin(search, CONTEXT);
 
             long found = codes.id(left);
@@ -174,14 +166,7 @@ class BeamSearchTest {
             ProductCodes codes = Rows.graph(table).codes();
             long replaced = codes.id(Rows.graph(table).entry());
             float[] query = Objects.requireNonNull(table.vector(replaced));
-            BeamSearch search = new BeamSearch(
-                    Rows.graph(table),
-                    codes,
-                    new SearchCounts(),
-                    SearchRequest.of(query, 20).effort(100),
-                    PageReads.DEFAULT,
-                    false,
-                    reads);
+            BeamSearch search = search(table, reads, SearchRequest.of(query, 20).effort(100));
             Step<BeamSearch, SearchResult> step = search.begin(search, CONTEXT);
             if (step instanceof Step.Park<BeamSearch, SearchResult>(Pending pending, var next)) {
                 await(pending);
