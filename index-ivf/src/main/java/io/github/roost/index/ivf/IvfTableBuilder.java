@@ -11,6 +11,7 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.RowSizes;
 import io.github.roost.vector.memory.MemoryLimit;
 import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.TableMemory;
@@ -221,7 +222,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
         RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
         Vectors.requireIds(ids, vectors.length);
-        return plan(orchestrator, ids, preparation, RowSizes.of(vectors), row -> vectors[row])
+        return plan(orchestrator, ids, preparation, RowPreparation.sizesOf(vectors), row -> vectors[row])
                 .apply(work(orchestrator));
     }
 
@@ -240,7 +241,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
         BuildWork.requireRows(ids, rows);
         RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
-        RowSizes sizes = new RowSizes();
+        RowSizes sizes = RowPreparation.sizes();
         Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, sizes, rows::row);
         return work(orchestrator).start(work -> {
             work.phase(READ, rows.size());

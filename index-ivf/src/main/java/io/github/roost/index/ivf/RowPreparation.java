@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.RowSizes;
 
 /**
  * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine; else, if most rows are so small or
@@ -28,6 +29,19 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
 
     RowPreparation(Metric metric, int dimension, ElementType element) {
         this(metric, dimension, element, 0);
+    }
+
+    /** Room for the sizes of rows. */
+    static RowSizes sizes() {
+        return new RowSizes(Float.MIN_EXPONENT - Float.PRECISION);
+    }
+
+    static RowSizes sizesOf(float[][] rows) {
+        RowSizes sizes = sizes();
+        for (float[] row : rows) {
+            sizes.add(row);
+        }
+        return sizes;
     }
 
     /** This preparation, with the exponent that fits most rows. */
@@ -114,7 +128,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
                 exponent == 0 ? new StoredQuery(query) : new StoredQuery(stored(query), 2 * exponent, farFrom(query));
             // The order by inner product does not depend on a query's norm.
             case INNER_PRODUCT -> {
-                int size = RowSizes.exponentOf(query);
+                int size = RowSizes.exponentOf(RowSizes.largestOf(query));
                 int fitting = Math.clamp(size, MAX_IN_PRODUCT - FITTING, MAX_IN_PRODUCT) - size;
                 yield new StoredQuery(scaled(query, fitting), exponent + fitting, Float.POSITIVE_INFINITY);
             }

@@ -103,7 +103,7 @@ class ExactnessTest {
             int built = 600;
             // Very small and very large rows are compared at another scale.
             RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32)
-                    .fittedTo(RowSizes.of(Arrays.copyOf(rows, built)));
+                    .fittedTo(RowPreparation.sizesOf(Arrays.copyOf(rows, built)));
             float[][] stored = preparation.prepareRows(rows);
             try (IvfTable table = Kept.CODED_FLOATS
                     .builder()

@@ -6,6 +6,7 @@ import io.github.roost.index.hnsw.search.BuildMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.RowSizes;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -51,7 +52,7 @@ final class GraphRows implements AutoCloseable {
     }
 
     private void fill(BuildWork work, VectorSource source, Metric metric) {
-        GraphSpace.Sizes sizes = new GraphSpace.Sizes();
+        RowSizes sizes = GraphSpace.sizes();
         work.run(size, RUN, (from, to) -> {
             float[] values = new float[dimension];
             for (int row = from; row < to; row++) {
@@ -62,7 +63,7 @@ final class GraphRows implements AutoCloseable {
                 write(row, values);
             }
         });
-        GraphSpace found = sizes.space(metric);
+        GraphSpace found = GraphSpace.of(sizes, metric);
         space = found;
         if (metric == Metric.COSINE || found.exponent() != 0) {
             work.run(size, RUN, (from, to) -> {

@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphSearcher;
 import io.github.roost.vector.Metric;
-import java.util.concurrent.atomic.AtomicIntegerArray;
+import io.github.roost.vector.math.RowSizes;
 
 /**
  * The scaling of a table's rows and queries into the space of its graph, and of distances back.
@@ -54,55 +54,40 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
      */
     record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
-    /** The sizes of a table's rows: counts rows by the binary exponent of their largest value. Thread-safe. */
-    static final class Sizes {
-        private final AtomicIntegerArray rows = new AtomicIntegerArray(Float.MAX_EXPONENT - Float.MIN_EXPONENT + 1);
+    /** Room for the sizes of a table's rows. */
+    static RowSizes sizes() {
+        return new RowSizes(Float.MIN_EXPONENT);
+    }
 
-        /** Counts a row; one of zeros has no size. */
-        void add(float[] values) {
-            float max = largestOf(values);
-            if (max > 0) {
-                rows.getAndIncrement(exponentOf(max) - Float.MIN_EXPONENT);
+    /** The space for rows of these sizes. */
+    static GraphSpace of(RowSizes sizes, Metric metric) {
+        if (metric == Metric.COSINE || sizes.isEmpty()) {
+            return new GraphSpace(metric, 0, 0);
+        }
+        int max = sizes.largest();
+        int usual = metric == Metric.SQUARED_L2 ? usual(sizes) : max;
+        int exponent = usual >= 0 && usual <= SCALED ? 0 : SCALED - usual;
+        exponent = Math.min(exponent, fitting(usual, max));
+        return new GraphSpace(metric, exponent, max + exponent);
+    }
+
+    /** The largest exponent at which distances to the largest rows are finite, if distances between usual ones are then exact. */
+    private static int fitting(int usual, int max) {
+        return usual + MAX_FINITE - max >= MIN_USUAL ? MAX_FINITE - max : MAX_ODD - max;
+    }
+
+    /** The largest size of those of one scale to which most rows belong. */
+    private static int usual(RowSizes sizes) {
+        int usual = sizes.largest();
+        long most = 0;
+        for (int top = usual; top >= Float.MIN_EXPONENT; top--) {
+            long within = sizes.within(top - SPREAD, top);
+            if (within > most && sizes.within(top, top) > 0) {
+                most = within;
+                usual = top;
             }
         }
-
-        /** The space for the rows counted. */
-        GraphSpace space(Metric metric) {
-            int largest = rows.length() - 1;
-            while (largest >= 0 && rows.get(largest) == 0) {
-                largest--;
-            }
-            if (metric == Metric.COSINE || largest < 0) {
-                return new GraphSpace(metric, 0, 0);
-            }
-            int usual = Float.MIN_EXPONENT + (metric == Metric.SQUARED_L2 ? usual(largest) : largest);
-            int exponent = usual >= 0 && usual <= SCALED ? 0 : SCALED - usual;
-            int max = Float.MIN_EXPONENT + largest;
-            exponent = Math.min(exponent, fitting(usual, max));
-            return new GraphSpace(metric, exponent, max + exponent);
-        }
-
-        /** The largest exponent at which distances to the largest rows are finite, if distances between usual ones are then exact. */
-        private static int fitting(int usual, int max) {
-            return usual + MAX_FINITE - max >= MIN_USUAL ? MAX_FINITE - max : MAX_ODD - max;
-        }
-
-        /** The largest size of those of one scale to which most rows belong. */
-        private int usual(int largest) {
-            int usual = largest;
-            int most = 0;
-            for (int top = largest; top >= 0; top--) {
-                int within = 0;
-                for (int size = Math.max(0, top - SPREAD); size <= top; size++) {
-                    within += rows.get(size);
-                }
-                if (within > most && rows.get(top) > 0) {
-                    most = within;
-                    usual = top;
-                }
-            }
-            return usual;
-        }
+        return usual;
     }
 
     /** Whether rows may be infinitely far from others. */
@@ -112,12 +97,12 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
 
     /** Whether a query is infinitely far from most rows, so that no graph leads to the few that are near. */
     boolean needsScan(float[] query) {
-        return hasOddRows() && largestOf(scale(query, exponent)) > MAX_IN_QUERY;
+        return hasOddRows() && RowSizes.largestOf(scale(query, exponent)) > MAX_IN_QUERY;
     }
 
     /** The space for a part that rows are appended to, chosen by its first row. */
     public static GraphSpace around(float[] first, Metric metric) {
-        float max = largestOf(first);
+        float max = RowSizes.largestOf(first);
         return metric == Metric.COSINE || max == 0
                 ? new GraphSpace(metric, 0, 0)
                 : new GraphSpace(metric, FIRST - exponentOf(max), FIRST);
@@ -125,7 +110,7 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
 
     /** Whether a later row is in the range of magnitudes that this space can represent. */
     public boolean fits(float[] values) {
-        float max = largestOf(values);
+        float max = RowSizes.largestOf(values);
         int found = exponentOf(max) + exponent;
         return metric == Metric.COSINE || max == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
     }
@@ -146,7 +131,7 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
             case SQUARED_L2 -> writeForL2(values, into);
             // The order by inner product does not depend on the query's norm, so the query is scaled to the rows'
             // magnitude.
-            case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), into);
+            case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(RowSizes.largestOf(values)), into);
             case COSINE -> writeOfLengthOne(values, into);
         };
     }
@@ -155,7 +140,7 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
         float[] scaled = scale(values, exponent);
         boolean odd = hasOddRows();
         float max = odd ? Float.MAX_VALUE : MAX_IN_QUERY;
-        boolean far = largestOf(scaled) > max;
+        boolean far = RowSizes.largestOf(scaled) > max;
         into.setQuery(far ? clamped(scaled, max) : scaled);
         return far && !odd
                 ? new QueryScale(exponent, true, (float) squaredNorm(values))
@@ -190,14 +175,6 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
         }
         int back = -exponent - query.exponent();
         return back == 0 ? distance : Math.scalb(distance, back);
-    }
-
-    static float largestOf(float[] values) {
-        float max = 0;
-        for (float value : values) {
-            max = Math.max(max, Math.abs(value));
-        }
-        return max;
     }
 
     /** Binary exponent of a nonnegative value, at least the exponent of the smallest normal float. */
