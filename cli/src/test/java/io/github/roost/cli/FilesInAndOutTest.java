@@ -77,21 +77,7 @@ class FilesInAndOutTest {
         assertThat(built.out()).contains("58 rows x 4");
 
         Path found = folder.resolve("r.ivecs");
-        CommandRun searched = CommandRun.of(
-                "search",
-                index,
-                "--table",
-                table,
-                "--query",
-                queries,
-                "--k",
-                1,
-                "--out",
-                found,
-                "--warm-up",
-                0,
-                "--seconds",
-                .1);
+        CommandRun searched = searchedOnce(index, table, found);
         assertThat(searched.complaints()).isEmpty();
         assertThat(OrdinalRows.readTruth(found, 3, 1, ROWS)).isDeepEqualTo(new int[][] {{3}, {20}, {ROWS - 1}});
         CommandRun measured = CommandRun.of(
@@ -318,9 +304,17 @@ class FilesInAndOutTest {
             built.save(table);
         }
         Path found = folder.resolve("r.ivecs");
-        CommandRun run = CommandRun.of(
+        CommandRun run = searchedOnce("hnsw", table, found);
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.complaints())
+                .containsExactly("roost: --out: row id 5000000000 does not fit an ivecs file's 32 bits");
+        assertThat(found).doesNotExist();
+    }
+
+    private CommandRun searchedOnce(String index, Path table, Path found) {
+        return CommandRun.of(
                 "search",
-                "hnsw",
+                index,
                 "--table",
                 table,
                 "--query",
@@ -333,10 +327,6 @@ class FilesInAndOutTest {
                 0,
                 "--seconds",
                 .1);
-        assertThat(run.status()).isEqualTo(1);
-        assertThat(run.complaints())
-                .containsExactly("roost: --out: row id 5000000000 does not fit an ivecs file's 32 bits");
-        assertThat(found).doesNotExist();
     }
 
     private static CommandRun build(String index, Path base, Path out) {
